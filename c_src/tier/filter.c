@@ -32,11 +32,12 @@ enum filter_op {
     OP_ATOM,       /* the atom named by string k */
     OP_LAST_TERM = OP_ATOM,
     /* 0 or 1 */
-    OP_IS,    /* it is of the kind that subroutine k asks for */
-    OP_SAME,  /* it is the atom named by string k */
-    OP_INT,   /* it is the integer k */
-    OP_TEXT,  /* it holds the text of string k */
-    OP_THERE, /* there is such a term */
+    OP_IS,     /* it is of the kind that subroutine k asks for */
+    OP_SAME,   /* it is the atom named by string k */
+    OP_INT,    /* it is the integer k */
+    OP_TEXT,   /* it holds the text of string k */
+    OP_RECORD, /* it is a record whose name is the atom named by string k */
+    OP_THERE,  /* there is such a term */
     /* numbers */
     OP_NUMBER, /* the result of subroutine k */
 };
@@ -332,8 +333,11 @@ static bool call(struct walk *w, struct flow *fl, unsigned which, struct filter_
         *out = (struct filter_value){TEXT, 0};
         return ++w->texts <= TEXTS;
     }
-    const struct filter_value of =
-        which == DIF_SUBR_term_is_int || which == DIF_SUBR_term_is_text ? a[0] : t;
+    const struct filter_value of = which == DIF_SUBR_term_is_int ||
+                                           which == DIF_SUBR_term_is_text ||
+                                           which == DIF_SUBR_is_record
+                                       ? a[0]
+                                       : t;
     if (n == 0 || n > 2 || !is_term(w->f, of) || w->f->node[of.v].op == OP_ATOM)
         return false;
     switch (which) {
@@ -351,6 +355,11 @@ static bool call(struct walk *w, struct flow *fl, unsigned which, struct filter_
     case DIF_SUBR_is_port:
     case DIF_SUBR_is_reference:
     case DIF_SUBR_is_tuple: *out = node(w, OP_IS, (uint32_t)of.v, which); return true;
+    case DIF_SUBR_is_record:
+        if (n != 2 || a[1].kind != NODE || w->f->node[a[1].v].op != OP_ATOM)
+            return false;
+        *out = node(w, OP_RECORD, (uint32_t)of.v, w->f->node[a[1].v].k);
+        return true;
     case DIF_SUBR_term_int:
     case DIF_SUBR_tuple_size:
     case DIF_SUBR_map_size:
@@ -689,7 +698,7 @@ static void put_test(const struct filter *f, const struct filter_node *t, struct
         return;
     default:
         etf_put_tuple(x, 3);
-        etf_put_atom(x, t->op == OP_SAME ? "atom" : "text");
+        etf_put_atom(x, t->op == OP_SAME ? "atom" : t->op == OP_RECORD ? "record" : "text");
         put_term(f, t->of, x);
         put_name(x, f, t->k);
     }
@@ -766,6 +775,14 @@ static void say_test(const struct filter *f, const struct filter_cond *c, struct
     if (t->op == OP_IS) {
         buf_adds(out, c->when ? "" : "!");
         say_node(f, c->a, out);
+        return;
+    }
+    if (t->op == OP_RECORD) {
+        buf_adds(out, c->when ? "is_record(" : "!is_record(");
+        say_node(f, t->of, out);
+        buf_adds(out, ", atom(");
+        say_string(f, t->k, out);
+        buf_adds(out, "))");
         return;
     }
     say_node(f, t->of, out);

@@ -45,13 +45,17 @@ static const char *field(struct etf *r, struct arena *mem)
     return atom(&f, mem);
 }
 
-/* Reads a form. Returns whether it defines a record: {attribute, Anno, record, {Name, [Field]}}. */
+/* Reads a form. Returns whether it defines a record: {attribute, Anno, record, {Name, [Field]}}, or
+ * native_record, whose fields are written in the same way. */
 static bool record(struct etf f, struct arena *mem, struct tier_record *out)
 {
     if (etf_peek(&f) != ETF_TUPLE || etf_tuple(&f) != 4 || !etf_atom_is(&f, "attribute"))
         return false;
     etf_skip(&f);
-    if (etf_peek(&f) != ETF_ATOM || !etf_atom_is(&f, "record") || etf_tuple(&f) != 2)
+    if (etf_peek(&f) != ETF_ATOM)
+        return false;
+    const bool native = etf_atom_is(&(struct etf){f.p, f.end, f.bad}, "native_record");
+    if (!etf_atom_is(&f, native ? "native_record" : "record") || etf_tuple(&f) != 2)
         return false;
     out->name = atom(&f, mem);
     const uint32_t n = etf_list(&f);

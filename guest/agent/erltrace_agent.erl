@@ -577,7 +577,7 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
             Needs band ?NEED_GC =/= 0 andalso erltrace_agent_flags:check_gc(S, erltrace_agent_others:many(S)), % all processes are checked by `place`
             erltrace_agent_seq:check(Needs),
             erltrace_agent_monitor:check(Needs, S),
-            Allowed = erltrace_agent_filters:allowed(Filters, Taken),
+            Allowed = erltrace_agent_filters:allowed(Filters, Taken, S#s.has),
             C1 = C#c{phase = enabled, program = Program, needs = Needs, special = Special, only = Only,
                      stacks = if Stacks -> 0; true -> none end, wants = erltrace_agent_needs:wants(Bindings, #{}),
                      filters = Allowed, filtered = erltrace_agent_filters:functions(Bindings, Allowed, #{}), told = erltrace_agent_monitor:told(Options, Bindings),

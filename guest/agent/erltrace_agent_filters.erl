@@ -12,7 +12,7 @@
 %%  * In doubt every call is let through.
 -module(erltrace_agent_filters).
 
--export([take/1, allowed/2, functions/3, conditions/2, hooked/1, match_spec/2]).
+-export([take/1, allowed/3, functions/3, conditions/2, hooked/1, match_spec/2]).
 
 -include("erltrace_agent.hrl").
 
@@ -29,6 +29,7 @@
 
 -define(KINDS, [is_atom, is_binary, is_bitstring, is_boolean, is_float, is_function, is_integer, is_list, is_map, is_number, is_pid, is_port,
                 is_reference, is_tuple]).
+-define(NO_RECORDS, [is_atom, is_tuple, is_list, is_integer, is_binary, is_map, is_pid, is_function, is_float, is_port]). % and is_reference
 -define(NUMBERS, [term_int, tuple_size, map_size, byte_size]).
 
 -type filters() :: #{Clause :: non_neg_integer() => {Terms :: pos_integer(), Parts :: pos_integer(), Condition :: tuple()}}.
@@ -47,9 +48,9 @@ take(Options) ->
 
 %% Returns the conditions that can be used with the options that the library has taken. A program that must not see all values gets other
 %% answers than a guard would, so with the option `redact` it has none. (The library has made the atoms that the program names.)
--spec allowed(list(), [{atom(), term()}]) -> filters().
-allowed(Filters, Options) ->
-    Checked = maps:from_list([filter(F) || F <- Filters]),
+-spec allowed(list(), [{atom(), term()}], Features :: non_neg_integer()) -> filters().
+allowed(Filters, Options, Has) ->
+    Checked = maps:from_list([filter(F, Has) || F <- Filters]),
     case lists:keyfind(redact, 1, Options) of
         {redact, [_ | _]} -> #{};
         _ -> Checked
@@ -58,14 +59,21 @@ allowed(Filters, Options) ->
 invalid() ->
     erltrace_agent_lib:error4('AGENT_IMAGE', "a condition of the program's calls is not valid", "use the erltrace that brought the agent").
 
-filter({Clause, Terms, Cond}) when is_integer(Clause), Clause >= 0, is_integer(Terms), Terms > 0, Terms =< ?TERMS ->
+filter({Clause, Terms, Cond}, Has) when is_integer(Clause), Clause >= 0, is_integer(Terms), Terms > 0, Terms =< ?TERMS ->
     try condition(Cond, ?SIZE) of
+        Left when ?HAS(Has, ?OTP_NATIVE_RECORDS) -> {Clause, {Terms, ?SIZE - Left, native(Cond)}};
         Left -> {Clause, {Terms, ?SIZE - Left, Cond}}
     catch
         _:_ -> throw(invalid())
     end;
-filter(_) ->
+filter(_, _) ->
     throw(invalid()).
+
+%% Where terms may be native records, a key may be a field, and a record a native one.
+native({map_get, Name, T}) when is_binary(Name) -> {field, Name, native(T)};
+native({record, T, Name}) -> {native, native(T), Name};
+native(Cond) when is_tuple(Cond) -> list_to_tuple([native(Part) || Part <- tuple_to_list(Cond)]);
+native(Part) -> Part.
 
 %% Checks a condition. Returns how many more parts there may be; fails if it is not one.
 condition({How, A, B}, Left) when Left > 0, How =:= 'and' orelse How =:= 'or' -> condition(B, condition(A, Left - 1));
@@ -76,6 +84,7 @@ condition({number, Orders, What, Term, K}, Left) when Left > 0, is_integer(Order
 
 test({int, Term, K}, Left) when is_integer(K), K >= -?NUMBER, K < ?NUMBER -> term(Term, Left, ?DEPTH);
 test({atom, Term, Name}, Left) -> name(Name), term(Term, Left, ?DEPTH);
+test({record, Term, Name}, Left) -> name(Name), term(Term, Left, ?DEPTH);
 test({text, Term, Text}, Left) when is_binary(Text), byte_size(Text) > 0, byte_size(Text) =< ?NAME -> term(Term, Left, ?DEPTH);
 test({there, Term}, Left) -> term(Term, Left, ?DEPTH);
 test({Kind, Term}, Left) ->
@@ -151,25 +160,45 @@ head(Arity) ->
 
 guard({'and', A, B}, N) -> {'andalso', guard(A, N), guard(B, N)};
 guard({'or', A, B}, N) -> {'orelse', guard(A, N), guard(B, N)};
-guard({is, 1, {there, T}}, N) -> there(T, N);
-guard({is, 0, {there, T}}, N) -> {'not', there(T, N)};
+guard({is, When, {there, T}}, N) ->
+    or_in_record(T, N, case When of
+                           1 -> there(T, N);
+                           0 -> {'not', there(T, N)}
+                       end);
 guard({is, 1, Test}, N) ->
     T = element(2, Test),
-    all(there(T, N), may_hold(Test, value(T, N)));
+    or_in_record(T, N, all(there(T, N), may_hold(Test, value(T, N))));
 guard({is, 0, Test}, N) ->
     T = element(2, Test),
-    {'orelse', {'not', there(T, N)}, {'not', must_hold(Test, value(T, N))}};
+    or_in_record(T, N, {'orelse', {'not', there(T, N)}, {'not', must_hold(Test, value(T, N))}});
 %% For anything that has no such number it is 0.
 guard({number, Orders, What, T, K}, N) ->
     {Kind, Number} = number(What, value(T, N)),
     Has = all(there(T, N), {Kind, value(T, N)}),
-    case Orders band order(0, K) of
-        0 -> {'andalso', Has, in(Orders, Number, K)};
-        _ -> {'orelse', {'not', Has}, in(Orders, Number, K)}
+    or_in_record(T, N, case Orders band order(0, K) of
+                           0 -> {'andalso', Has, in(Orders, Number, K)};
+                           _ -> {'orelse', {'not', Has}, in(Orders, Number, K)}
+                       end).
+
+%% A key may be a field of a native record, into which match specifications cannot look.
+or_in_record(T, N, Guard) ->
+    case in_record(T, N) of
+        false -> Guard;
+        In -> {'orelse', In, Guard}
     end.
+
+%% Whether a native record may be on the way to the value.
+in_record(T, _) when is_integer(T) -> false;
+in_record({field, _, T}, N) -> or_in_record(T, N, all(there(T, N), may_be_record(value(T, N))));
+in_record(T, N) -> in_record(element(tuple_size(T), T), N).
+
+%% It is none of the kinds that have a test.
+may_be_record(V) ->
+    {'not', lists:foldr(fun(Is, Others) -> {'orelse', {Is, V}, Others} end, {is_reference, V}, ?NO_RECORDS)}.
 
 %% Whether the value can pass the test, and whether it certainly passes.
 may_hold({is_bitstring, _}, _) -> true;
+may_hold({native, _, _} = Test, V) -> {'orelse', holds(Test, V), may_be_record(V)};
 may_hold({text, _, Text}, V) -> {'orelse', {is_list, V}, {'orelse', {'=:=', V, Text}, named(Text, V, {is_atom, V})}};
 may_hold(Test, V) -> holds(Test, V).
 
@@ -180,6 +209,8 @@ must_hold(Test, V) -> holds(Test, V).
 holds({is_boolean, _}, V) -> {'orelse', {'=:=', V, true}, {'=:=', V, false}};
 holds({int, _, K}, V) -> {'=:=', V, K};
 holds({atom, _, Name}, V) -> {'=:=', V, {const, binary_to_existing_atom(Name)}};
+holds({How, _, Name}, V) when How =:= record; How =:= native ->
+    {'andalso', {is_tuple, V}, {'andalso', {'>', {size, V}, 0}, {'=:=', {element, 1, V}, {const, binary_to_existing_atom(Name)}}}};
 holds({Kind, _}, V) -> {Kind, V}.
 
 %% Whether it is the atom of this name, which is not made for this, and which may come later.
@@ -210,6 +241,7 @@ value(I, N) when is_integer(I), I < N -> element(I + 1, ?VARIABLES);
 value(I, _) when is_integer(I) -> [];
 value({element, I, T}, N) -> {element, I, value(T, N)};
 value({map_get, K, T}, N) -> {map_get, key(K), value(T, N)};
+value({field, K, T}, N) -> {map_get, key(K), value(T, N)};
 value({How, T}, N) -> {How, value(T, N)}.
 
 rest(0) -> '$_';
@@ -219,6 +251,7 @@ there(I, '_') when is_integer(I) -> {'>', {length, '$_'}, I};
 there(I, N) when is_integer(I) -> I < N;
 there({element, I, T}, N) -> all(there(T, N), {'andalso', {is_tuple, value(T, N)}, {'>=', {size, value(T, N)}, I}});
 there({map_get, K, T}, N) -> all(there(T, N), {'andalso', {is_map, value(T, N)}, {is_map_key, key(K), value(T, N)}});
+there({field, K, T}, N) -> there({map_get, K, T}, N);
 there({_, T}, N) -> all(there(T, N), {'andalso', {is_list, value(T, N)}, {'=/=', value(T, N), []}}).
 
 all(true, Guard) -> Guard;

@@ -134,8 +134,9 @@
 -define(OTP_MONITOR_SESSIONS, 1024). % a trace session has a system monitor of its own
 -define(OTP_HIBERNATE_CALLS, 2048). % every call of erlang:hibernate/3 is traced; before, only those through apply
 -define(OTP_SHORT_FUNS, 4096). % a local fun has 2 words besides its environment
+-define(OTP_NATIVE_RECORDS, 8192). % terms may be native records, which match specifications cannot look into
 %% With the first release that has it, and the last; 0: none is known.
--define(OTP_FEATURES, [{?OTP_SUPPORTED, 25, 0}, {?OTP_ATOMS_UTF8, 26, 0}, {?OTP_TRACE_SESSIONS, 27, 0}, {?OTP_GC_TRACED_ONCE, 27, 0}, {?OTP_LABELS, 27, 0}, {?OTP_LONG_QUEUES, 27, 0}, {?OTP_BIFS_LOST, 27, 28}, {?OTP_BINARY_REFS, 27, 0}, {?OTP_MAYBE, 27, 0}, {?OTP_MONITOR_SESSIONS, 28, 0}, {?OTP_HIBERNATE_CALLS, 28, 0}, {?OTP_SHORT_FUNS, 29, 0}]).
+-define(OTP_FEATURES, [{?OTP_SUPPORTED, 25, 0}, {?OTP_ATOMS_UTF8, 26, 0}, {?OTP_TRACE_SESSIONS, 27, 0}, {?OTP_GC_TRACED_ONCE, 27, 0}, {?OTP_LABELS, 27, 0}, {?OTP_LONG_QUEUES, 27, 0}, {?OTP_BIFS_LOST, 27, 28}, {?OTP_BINARY_REFS, 27, 0}, {?OTP_MAYBE, 27, 0}, {?OTP_MONITOR_SESSIONS, 28, 0}, {?OTP_HIBERNATE_CALLS, 28, 0}, {?OTP_SHORT_FUNS, 29, 0}, {?OTP_NATIVE_RECORDS, 29, 0}]).
 -define(HAS(Has, Feature), ((Has) band (Feature) =/= 0)).
 %% What clauses read at a probe of a function, in the Kind of a binding: enum probe_use.
 -define(USE_ARGS, 256).

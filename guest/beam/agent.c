@@ -110,7 +110,7 @@ static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
         agent.node = 0;
     agent.features = otp_features(otp);
     agent.sizes = term_sizes_of(otp);
-    term_init(otp);
+    term_init(env, otp);
     term_text_init(otp);
     load_calibrate();
     agent.sessions = agent_has(OTP_TRACE_SESSIONS);

@@ -148,6 +148,8 @@ struct engine_terms {
      * the firing has examined too many; ..._OTHER: the value is not that record. */
     uint64_t (*part)(struct engine_ctx *ctx, uint64_t term, enum engine_part which, int64_t n);
     uint64_t (*field)(struct engine_ctx *ctx, uint64_t term, uint64_t which);
+    /* Whether the value is a record of the name that another value, an atom, is. */
+    bool (*is_record)(struct engine_ctx *ctx, uint64_t term, uint64_t name);
     uint64_t (*get)(struct engine_ctx *ctx, uint64_t term, const char *name, size_t len);
     /* Writes the name of the process that the program shows as this text, at most ENGINE_NAME bytes
      * with a NUL. Returns the length; 0: it is no process, or has no known name. */

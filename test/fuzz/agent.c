@@ -51,11 +51,11 @@ static ERL_NIF_TERM call(const char *s, const ERL_NIF_TERM *arg)
 /* Once for all inputs. */
 static void start(void)
 {
-    static const int releases[] = {25, 27, 29};
+    static const int releases[] = {25, 27, 29, 30};
     if (library != NULL)
         return;
     /* Each process of the fuzzer is one release. */
-    nif_otp = releases[(size_t)getpid() % 3];
+    nif_otp = releases[(size_t)getpid() % (sizeof releases / sizeof *releases)];
     library = nif_init();
     server = nif_self = nif_pid(0, true);
     must(library->load(nif_env, NULL, nif_nil()) == 0, "the library is loaded", NULL);
@@ -141,11 +141,25 @@ static ERL_NIF_TERM a_map(struct run *r, unsigned what, unsigned depth)
     return nif_map(e, n);
 }
 
+static ERL_NIF_TERM a_record(struct run *r, unsigned what, unsigned depth)
+{
+    enum { FIELDS = 4, ODDITIES = 10, MOSTLY = 3 };
+    ERL_NIF_TERM e[2 * FIELDS];
+    const unsigned n = what % (FIELDS + 1);
+    for (unsigned i = 0; i < n; i++) {
+        e[2 * i] = an_atom(r);
+        e[2 * i + 1] = any(r, depth + 1);
+    }
+    return nif_record(an_atom(r), an_atom(r), e, n, what % MOSTLY ? 0 : what / 8 % ODDITIES);
+}
+
 static ERL_NIF_TERM any(struct run *r, unsigned depth)
 {
     unsigned kind = input_byte(&r->in), what = kind >= 128 ? input_byte(&r->in) : kind;
     if (++r->terms > TERMS_MOST || depth > DEPTH_MOST)
         return nif_nil();
+    if (kind >= 240)
+        return what % 2 ? a_record(r, what / 2, depth) : nif_unknown(what / 4, what % 4 == 0);
     switch (kind % 16) {
     case 0:
     case 1: return an_atom(r);

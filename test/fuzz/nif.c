@@ -1,7 +1,8 @@
 /* nif.c - see nif.h. A term is the address of a record, with the emulator's tag in its lowest bits:
- * 11 for what is all in its word there (atoms, [], small integers, processes and ports of this
- * node), 01 for lists, 10 for all else. Atoms, processes and ports of this node are equal when
- * their words are, and last for ever, as there. */
+ * 01 for lists, 10 for what has a header there, which is the record's first word; for what is all
+ * in its word there (atoms, [], small integers, processes and ports of this node) a tag of 4 or 6
+ * bits, as there. Atoms, processes and ports of this node are equal when their words are, and last
+ * for ever, as there. */
 #include "nif.h"
 
 #include <stdarg.h>
@@ -9,20 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IMMEDIATE = 3, CONS = 1, BOXED = 2, TAGS = 15 };
+enum { CONS = 1, BOXED = 2, TAGS = 15 };
+/* Words: those of 6 bits have the address 2 bits higher. */
+enum { PID = 3, PORT = 7, SMALL = 15, ATOM = 0x0b, NIL = 0x3b, NOBODYS = 0x2b, MORE_TAGS = 63 };
 enum { LOCALS = 256 /* processes, and ports, of this node */ };
+enum { RECORD_FIELDS = 4, RECORD_FREE = 7 /* its tag was no term's before OTP 29 */ };
 enum { ATOM_BYTES = 255 * 4, ATOMS_MOST = 4096, FLAT_MAP = 32, HEX = 16 };
 
-/* Beside those of the emulator: a resource is a reference. */
-enum { TYPE_RESOURCE = 100, TYPE_BADARG };
+/* Beside those of the emulator: a resource is a reference. Unknown: of a kind that nobody has
+ * defined. */
+enum { TYPE_RESOURCE = 100, TYPE_BADARG, TYPE_RECORD, TYPE_UNKNOWN };
 
 struct nif_term {
-    _Alignas(16) struct nif_term *next; /* of those that nif_reset forgets */
-    int type;                           /* ErlNifTermType, or one of the above */
-    bool local;                         /* pid, port */
-    bool bits;                          /* binary: a bit string */
-    bool latin1;                        /* atom: `bytes` is, too */
-    bool wide;                          /* integer: u; with `bits`: no word holds it */
+    _Alignas(16) uint64_t header;
+    ERL_NIF_TERM record[1 + RECORD_FIELDS]; /* of a native one: its definition, its values */
+    struct nif_term *next;                  /* of those that nif_reset forgets */
+    int type;                               /* ErlNifTermType, or one of the above */
+    bool local;                             /* pid, port */
+    bool bits;                              /* binary: a bit string */
+    bool latin1;                            /* atom: `bytes` is, too */
+    bool wide;                              /* integer: u; with `bits`: no word holds it */
     int64_t i;
     uint64_t u;
     double d;
@@ -41,8 +48,8 @@ bool nif_callback;
 unsigned long nif_calls;
 ERL_NIF_TERM nif_self;
 
-static _Alignas(16) struct nif_term badarg = {.type = TYPE_BADARG};
-static _Alignas(16) struct nif_term nil = {.type = ERL_NIF_TERM_TYPE_LIST};
+static struct nif_term badarg = {.type = TYPE_BADARG};
+static struct nif_term nil = {.type = ERL_NIF_TERM_TYPE_LIST};
 static struct nif_term *made, *atoms[ATOMS_MOST];
 static unsigned natoms;
 
@@ -54,16 +61,49 @@ static void nif_must(int ok, const char *what)
     abort();
 }
 
+/* The tag in the header of what has one, and what is above it: a size, mostly. A release that the
+ * agent does not know (30) has other tags for everything. */
+static uint64_t header_of(const struct nif_term *t)
+{
+    enum { TUPLE, BIG = 2, REF = 4, FUN, FLOAT, HEAP = 9, EXTERNAL_PID = 12, EXTERNAL_PORT };
+    unsigned tag = 0;
+    size_t arity = 1;
+    switch (t->type) {
+    case ERL_NIF_TERM_TYPE_TUPLE: tag = TUPLE, arity = t->n; break;
+    case ERL_NIF_TERM_TYPE_INTEGER: tag = BIG + (t->i < 0 && !t->wide); break;
+    case ERL_NIF_TERM_TYPE_REFERENCE:
+    case TYPE_RESOURCE: tag = REF; break;
+    case ERL_NIF_TERM_TYPE_FUN: tag = FUN; break;
+    case ERL_NIF_TERM_TYPE_FLOAT: tag = FLOAT; break;
+    case TYPE_RECORD: tag = RECORD_FREE, arity = t->n + 1; break;
+    case ERL_NIF_TERM_TYPE_BITSTRING: tag = HEAP - (t->n > 64); break;
+    case ERL_NIF_TERM_TYPE_MAP: tag = nif_otp < 27 ? 15 : 11; break;
+    case ERL_NIF_TERM_TYPE_PID: tag = EXTERNAL_PID; break;
+    case ERL_NIF_TERM_TYPE_PORT: tag = EXTERNAL_PORT; break;
+    default: tag = nif_otp < 29 ? RECORD_FREE : 1; break;
+    }
+    if (nif_otp >= 30)
+        tag ^= 5;
+    return (uint64_t)arity << 6 | tag << 2;
+}
+
 /* The word that a term is. */
-static ERL_NIF_TERM word(const struct nif_term *t)
+static ERL_NIF_TERM word(struct nif_term *t)
 {
     const int64_t small = INT64_C(1) << 59;
-    bool immediate =
-        t->type == ERL_NIF_TERM_TYPE_ATOM || t == &nil || t == &badarg ||
-        ((t->type == ERL_NIF_TERM_TYPE_PID || t->type == ERL_NIF_TERM_TYPE_PORT) && t->local) ||
-        (t->type == ERL_NIF_TERM_TYPE_INTEGER && !t->wide && t->i >= -small && t->i < small);
-    unsigned tag = immediate ? IMMEDIATE : t->type == ERL_NIF_TERM_TYPE_LIST ? CONS : BOXED;
-    return (ERL_NIF_TERM)(uintptr_t)t | tag;
+    const ERL_NIF_TERM at = (ERL_NIF_TERM)(uintptr_t)t;
+    if (t->type == ERL_NIF_TERM_TYPE_ATOM || t == &badarg)
+        return at << 2 | ATOM;
+    if (t == &nil)
+        return at << 2 | NIL;
+    if (t->type == TYPE_UNKNOWN && t->local)
+        return at << 2 | NOBODYS;
+    if (t->local && (t->type == ERL_NIF_TERM_TYPE_PID || t->type == ERL_NIF_TERM_TYPE_PORT))
+        return at | (t->type == ERL_NIF_TERM_TYPE_PID ? PID : PORT);
+    if (t->type == ERL_NIF_TERM_TYPE_INTEGER && !t->wide && t->i >= -small && t->i < small)
+        return at | SMALL;
+    t->header = header_of(t);
+    return at | (t->type == ERL_NIF_TERM_TYPE_LIST ? CONS : BOXED);
 }
 
 static void *memory(size_t n)
@@ -371,6 +411,40 @@ ERL_NIF_TERM nif_map(const ERL_NIF_TERM *pairs, unsigned n)
     return terms(ERL_NIF_TERM_TYPE_MAP, pairs, n, 2 * (size_t)n);
 }
 
+ERL_NIF_TERM nif_unknown(uint32_t number, bool in_its_word)
+{
+    return numbered(TYPE_UNKNOWN, number, in_its_word);
+}
+
+/* The form of OTP 29; in a release without native records it is of an unknown kind. `odd`: it has
+ * another form, in one of several places. */
+ERL_NIF_TERM nif_record(ERL_NIF_TERM module, ERL_NIF_TERM name, const ERL_NIF_TERM *pairs,
+                        unsigned n, unsigned odd)
+{
+    enum { HEADS = 6, ARITY = 6, LOW = 15 /* of small integers */ };
+    n = n < RECORD_FIELDS ? n : RECORD_FIELDS;
+    struct nif_term *t = make(TYPE_RECORD);
+    /* In one piece: the definition, then the order of its fields, which is the other way round. */
+    uint64_t *d = memory((HEADS + 2 * (size_t)n + 1) * sizeof *d), *order = d + HEADS + n;
+    t->bytes = (unsigned char *)d;
+    t->n = n;
+    d[0] = (uint64_t)(n + HEADS - 1 + (odd == 1)) << ARITY;
+    d[1] = odd == 2 ? name : (uint64_t)(uintptr_t)order | BOXED;
+    d[2] = LOW;
+    d[3] = odd == 3 ? word(&nil) : module;
+    d[4] = odd == 4 ? d[1] : name;
+    d[5] = odd == 5 ? LOW : nif_name("false");
+    order[0] = (uint64_t)(n + (odd == 6)) << ARITY;
+    t->record[0] = odd == 7 ? word(&nil) : (ERL_NIF_TERM)(uintptr_t)d | BOXED;
+    for (unsigned i = 0; i < n; i++) {
+        const unsigned at = n - 1 - i;
+        order[1 + i] = (uint64_t)(odd == 8 ? n : at) << 4 | LOW;
+        d[HEADS + at] = odd == 9 ? d[1] : pairs[2 * i];
+        t->record[1 + at] = pairs[2 * i + 1];
+    }
+    return word(t);
+}
+
 static void heap(void)
 {
     nif_must(!nif_callback, "make a term on a heap in a callback");
@@ -472,6 +546,36 @@ unsigned char *enif_make_new_binary(ErlNifEnv *env, size_t size, ERL_NIF_TERM *t
     return made->bytes;
 }
 
+ERL_NIF_TERM enif_make_double(ErlNifEnv *env, double d)
+{
+    (void)env;
+    heap();
+    return nif_float(d);
+}
+
+ERL_NIF_TERM enif_make_ref(ErlNifEnv *env)
+{
+    (void)env;
+    heap();
+    return nif_ref(0);
+}
+
+ERL_NIF_TERM enif_make_new_map(ErlNifEnv *env)
+{
+    (void)env;
+    heap();
+    return nif_map(NULL, 0);
+}
+
+ERL_NIF_TERM enif_make_sub_binary(ErlNifEnv *env, ERL_NIF_TERM t, size_t at, size_t n)
+{
+    ErlNifBinary bin;
+    heap();
+    nif_must(enif_inspect_binary(env, t, &bin) && at <= bin.size && n <= bin.size - at,
+             "make a part of what is no such binary");
+    return nif_binary(bin.data + at, n, false);
+}
+
 ERL_NIF_TERM enif_make_list_cell(ErlNifEnv *env, ERL_NIF_TERM head, ERL_NIF_TERM tail)
 {
     (void)env;
@@ -527,17 +631,28 @@ ERL_NIF_TERM enif_make_resource(ErlNifEnv *env, void *obj)
 
 /* -- looking at terms ---------------------------------------------------------------- */
 
-static const struct nif_term *look(ERL_NIF_TERM t)
+static const struct nif_term *glance(ERL_NIF_TERM t)
 {
+    const bool more = (t & TAGS) == (ATOM & TAGS);
     nif_calls++;
     nif_must(t != 0, "look at a term that is none");
     nif_must((t & 3) != 0, "hand the emulator a word that is none of its own");
-    return (const struct nif_term *)(uintptr_t)(t & ~(ERL_NIF_TERM)TAGS);
+    return (const struct nif_term *)(uintptr_t)(more ? (t & ~(ERL_NIF_TERM)MORE_TAGS) >> 2
+                                                     : t & ~(ERL_NIF_TERM)TAGS);
+}
+
+/* For what does more than to compare a kind. */
+static const struct nif_term *look(ERL_NIF_TERM t)
+{
+    const struct nif_term *p = glance(t);
+    nif_must(p->type != TYPE_UNKNOWN && p->type != TYPE_RECORD,
+             "ask the emulator about a term of a kind that the interface does not have");
+    return p;
 }
 
 static const struct nif_term *look_for(ERL_NIF_TERM t, int type)
 {
-    const struct nif_term *p = look(t);
+    const struct nif_term *p = glance(t);
     return p->type == type ? p : NULL;
 }
 
@@ -561,9 +676,19 @@ IS(pid, PID)
 IS(port, PORT)
 IS(tuple, TUPLE)
 
+IS(fun, FUN)
+
 int enif_is_ref(ErlNifEnv *env, ERL_NIF_TERM t)
 {
-    return enif_term_type(env, t) == ERL_NIF_TERM_TYPE_REFERENCE;
+    (void)env;
+    return look_for(t, ERL_NIF_TERM_TYPE_REFERENCE) != NULL || look_for(t, TYPE_RESOURCE) != NULL;
+}
+
+int enif_is_number(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+    (void)env;
+    return look_for(t, ERL_NIF_TERM_TYPE_INTEGER) != NULL ||
+           look_for(t, ERL_NIF_TERM_TYPE_FLOAT) != NULL;
 }
 
 int enif_is_binary(ErlNifEnv *env, ERL_NIF_TERM t)
@@ -576,7 +701,7 @@ int enif_is_binary(ErlNifEnv *env, ERL_NIF_TERM t)
 int enif_is_empty_list(ErlNifEnv *env, ERL_NIF_TERM t)
 {
     (void)env;
-    return look(t) == &nil;
+    return glance(t) == &nil;
 }
 
 int enif_get_int64(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifSInt64 *i)
@@ -693,7 +818,9 @@ int enif_get_map_size(ErlNifEnv *env, ERL_NIF_TERM t, size_t *n)
 /* Keys that are integers, binaries, or the same. */
 static bool equal(ERL_NIF_TERM x, ERL_NIF_TERM y)
 {
-    const struct nif_term *a = look(x), *b = look(y);
+    const struct nif_term *a = glance(x), *b = glance(y);
+    nif_must(nif_otp < 30 || (a->type != TYPE_UNKNOWN && b->type != TYPE_UNKNOWN),
+             "have the emulator compare terms of a kind that is not known");
     if (a == b)
         return true;
     if (a->type != b->type || a->bits != b->bits || a->wide != b->wide)

@@ -7,7 +7,8 @@
  *
  * What the agent must not do ends the program: an encoding of atoms that the release does not have,
  * an iterator over a map of more than 32 keys (it allocates), a term made on a heap or memory asked
- * for while nif_callback says that a callback of a tracer runs. */
+ * for while nif_callback says that a callback of a tracer runs, and any question about a term of a
+ * kind that the NIF interface does not have but whether it is of another. */
 #ifndef ET_TEST_FUZZ_NIF_H
 #define ET_TEST_FUZZ_NIF_H
 
@@ -18,7 +19,7 @@
 #include <erl_nif.h>
 
 extern ErlNifEnv *const nif_env;
-extern int nif_otp;             /* the release that this is; 25 */
+extern int nif_otp;             /* the release that this is; 25. 30: one that nobody knows */
 extern bool nif_callback;       /* a tracer's callback runs */
 extern unsigned long nif_calls; /* calls of functions that look at a term, so far */
 extern ERL_NIF_TERM nif_self;   /* enif_self, and enif_is_process_alive says yes to */
@@ -53,6 +54,12 @@ ERL_NIF_TERM nif_cells(ERL_NIF_TERM one, unsigned n, bool nested);
 ERL_NIF_TERM nif_tuple(const ERL_NIF_TERM *e, unsigned n);
 /* n keys and n values, in turn. */
 ERL_NIF_TERM nif_map(const ERL_NIF_TERM *pairs, unsigned n);
+/* A term of a kind that nobody has defined, in its word or with a header. */
+ERL_NIF_TERM nif_unknown(uint32_t number, bool in_its_word);
+/* A native record of at most 4 fields, in turn with their values. `odd`: 0, or in which of 9 ways
+ * it has another form than records have. */
+ERL_NIF_TERM nif_record(ERL_NIF_TERM module, ERL_NIF_TERM name, const ERL_NIF_TERM *pairs,
+                        unsigned n, unsigned odd);
 
 /* Calls the library's function of this name, with as many terms as it takes. Ends the program when
  * there is none. */

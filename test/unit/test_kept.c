@@ -112,7 +112,7 @@ static void show(ERL_NIF_TERM t, struct shown *s)
 static void copies(void **state)
 {
     (void)state;
-    term_init(25);
+    term_init(nif_env, 25);
     term_text_init(25);
     for (unsigned i = 0; i < 3000; i++) {
         struct shown live[6], kept[6];

@@ -146,7 +146,7 @@ static void texts_keep_to_their_room(void **state)
     const int otp = *(const int *)*state;
     memset(behind, 0xa5, sizeof behind);
     nif_otp = otp;
-    term_init(otp);
+    term_init(nif_env, otp);
     term_text_init(otp);
     const unsigned n = all_kinds(t);
     for (size_t w = 0; w < sizeof way / sizeof *way; w++)
@@ -359,7 +359,7 @@ static void zero_bytes_are_shown(void **state)
                        list =
                            nif_cons(nif_int('l'), nif_cons(nif_int(0), nif_cons(bin, nif_nil())));
     nif_otp = *(const int *)*state;
-    term_init(nif_otp);
+    term_init(nif_env, nif_otp);
     assert_string_equal(string_in(bin, 7), "a\\0b\\0");
     assert_string_equal(string_in(bin, 6), "a\\0b");
     assert_string_equal(string_in(bin, 4), "a\\0");

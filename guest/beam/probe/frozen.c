@@ -117,6 +117,38 @@ static ERL_NIF_TERM copy_map(struct room *r, ERL_NIF_TERM t, unsigned depth)
     return word_of(r, o);
 }
 
+static ERL_NIF_TERM copy_record(struct room *r, ERL_NIF_TERM t, unsigned depth)
+{
+    enum { NAMES = 4 /* and the header */ };
+    struct read_record is;
+    ERL_NIF_TERM key, value;
+    if (!read_record(t, &is) || is.n > left(r))
+        return cut(r);
+    uint64_t *o = object(r, FROZEN_RECORD, is.n, 2 * is.n + NAMES);
+    if (!o)
+        return cut(r);
+    o[1] = is.module;
+    o[2] = is.name;
+    o[3] = is.exported;
+    for (size_t i = 0; i < 2 * is.n; i++)
+        o[NAMES + i] = nothing();
+    for (size_t i = 0; i < is.n; i++) {
+        if (!read_field(&is, i, &key, &value))
+            return cut(r);
+        o[NAMES + i] = key;
+        o[NAMES + is.n + i] = copy(r, value, depth + 1);
+    }
+    return word_of(r, o);
+}
+
+static ERL_NIF_TERM copy_unknown(struct room *r, ERL_NIF_TERM t)
+{
+    uint64_t *o = object(r, FROZEN_UNKNOWN, 0, 2);
+    if (o)
+        o[1] = read_header(t);
+    return word_of(r, o);
+}
+
 static size_t words_of(size_t bytes)
 {
     return bytes / sizeof(uint64_t) + (bytes % sizeof(uint64_t) != 0);
@@ -186,7 +218,7 @@ static ERL_NIF_TERM copy(struct room *r, ERL_NIF_TERM t, unsigned depth)
         return t;
     if (depth > FROZEN_DEPTH || left(r) == 0)
         return cut(r);
-    const ErlNifTermType type = read_type(r->env, t);
+    const int type = read_type(r->env, t);
     switch (type) {
     case ERL_NIF_TERM_TYPE_LIST: return copy_list(r, t, depth);
     case ERL_NIF_TERM_TYPE_TUPLE: return copy_tuple(r, t, depth);
@@ -197,8 +229,9 @@ static ERL_NIF_TERM copy(struct room *r, ERL_NIF_TERM t, unsigned depth)
     case ERL_NIF_TERM_TYPE_PID:
     case ERL_NIF_TERM_TYPE_PORT:
     case ERL_NIF_TERM_TYPE_REFERENCE:
-    case ERL_NIF_TERM_TYPE_FUN: return copy_printed(r, t, type, true);
-    default: return cut(r);
+    case ERL_NIF_TERM_TYPE_FUN: return copy_printed(r, t, (uint64_t)type, true);
+    case READ_RECORD: return copy_record(r, t, depth);
+    default: return copy_unknown(r, t);
     }
 }
 

@@ -17,7 +17,9 @@
  *     PRINTED      flags and type, the emulator's hash, then n characters that the emulator prints:
  *                  pids and ports of other nodes, references, funs, integers of more than 64 bits
  *                  (n = 0: too long), bitstrings (n = 0)
- *     CUT          a part that was not kept
+ *     RECORD       a native record: the atoms of its module, of its name, and of whether it is
+ * exported, then n names of fields, atoms, and n values, in the order of its definition UNKNOWN the
+ * header of a term of an unknown kind CUT          a part that was not kept
  *
  * BOUNDS. A copy takes at most the words it is given, and looks at no more parts of a term than it
  * has words; nesting ends at FROZEN_DEPTH. What does not fit is CUT: the end of a list, the end of
@@ -40,7 +42,9 @@ enum frozen_kind {
     FROZEN_INT,
     FROZEN_FLOAT,
     FROZEN_BINARY,
-    FROZEN_PRINTED
+    FROZEN_PRINTED,
+    FROZEN_RECORD,
+    FROZEN_UNKNOWN
 };
 enum {
     FROZEN_DEPTH = 20,   /* nesting that is kept; more than a text shows */

@@ -48,9 +48,10 @@ static bool plain(const char *s, size_t n)
 /* enif_get_atom supports UTF-8. In older releases the emulator may abort when asked for it. */
 static bool atoms_as_utf8;
 
-void term_init(int otp)
+bool term_init(ErlNifEnv *env, int otp)
 {
     atoms_as_utf8 = otp_has(otp, OTP_ATOMS_UTF8);
+    return read_init(env, otp);
 }
 
 size_t term_simple(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
@@ -215,6 +216,27 @@ struct size_walk {
     bool unknown;
 };
 
+/* The words of a record and of its definition, without those of its values. */
+static uint64_t record_words(size_t fields)
+{
+    enum { HEADS = 2 + 6 /* of both */ };
+    return HEADS + 2 * fields + (fields > 0 ? fields + 1 : 0); /* ... and the order of the fields */
+}
+
+static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsigned depth);
+
+/* Adds the sizes of a record's values. */
+static void size_values(ErlNifEnv *env, const struct read_record *r, struct size_walk *w,
+                        unsigned depth)
+{
+    ERL_NIF_TERM key, value;
+    for (size_t i = 0; i < r->n && !w->unknown; i++)
+        if (read_field(r, i, &key, &value))
+            size_term(env, value, w, depth);
+        else
+            w->unknown = true;
+}
+
 static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsigned depth)
 {
     ERL_NIF_TERM head;
@@ -222,6 +244,7 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
     struct read_bytes b;
     int64_t i;
     struct read_pairs it;
+    struct read_record r;
     ERL_NIF_TERM key, value;
     size_t keys;
     int n;
@@ -286,6 +309,14 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
                     size_term(env, value, w, depth + 1);
             }
             read_pairs_end(&it);
+            return;
+        case READ_RECORD:
+            if (!read_record(t, &r)) {
+                w->unknown = true;
+                return;
+            }
+            w->words += record_words(r.n);
+            size_values(env, &r, w, depth + 1);
             return;
         default: w->unknown = true; return;
         }

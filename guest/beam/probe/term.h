@@ -50,8 +50,9 @@ size_t term_shown(ErlNifEnv *env, ERL_NIF_TERM t, unsigned form, const struct te
 /* Makes an atom of this name in UTF-8. Only for the agent's server: the VM keeps it for ever. */
 bool term_make_atom(ErlNifEnv *env, const char *name, ERL_NIF_TERM *atom);
 
-/* Sets the OTP release, once, before the functions below are used. */
-void term_init(int otp);
+/* Sets the OTP release, once, before the functions below are used. Returns whether its kinds of
+ * terms are known (read_init). */
+bool term_init(ErlNifEnv *env, int otp);
 /* Prepares texts for the OTP release, and frees what that takes; without it large integers are
  * "<bignum>". */
 void term_text_init(int otp);
@@ -83,7 +84,8 @@ size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, 
 
 /* Returns the words that a copy of the term takes on a heap, excluding off-heap data;
  * TERM_SIZE_UNKNOWN when it is too large to examine or contains something whose size cannot be
- * determined from outside (maps of more than 32 keys, integers of more than 64 bits). */
+ * determined from outside (maps of more than 32 keys, integers of more than 64 bits, terms of an
+ * unknown kind). A native record counts with its definition, as in erts_debug:flat_size/1. */
 uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes);
 uint32_t term_words_looked(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes,
                            uint64_t *looked);
@@ -105,12 +107,12 @@ bool term_bytes(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, size_t *l
  * as in term_copy; cut where it does not fit; NUL-terminated. Returns the length. */
 size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked);
 
-/* Returns "atom", "integer", "float", "binary", "bitstring", "list", "tuple", "map", "pid", "port",
- * "reference" or "fun". */
+/* Returns "atom", "integer", "float", "binary", "bitstring", "list", "tuple", "map", "record" (a
+ * native one), "pid", "port", "reference", "fun", or "unknown"; "" for a part that was not kept. */
 const char *term_kind(ErlNifEnv *env, ERL_NIF_TERM t);
 
-/* Returns the number of elements of a tuple or list, pairs of a map, or bytes of a binary; 0 for
- * anything else, -1 for a list longer than TERM_BYTES_NODES. */
+/* Returns the number of elements of a tuple or list, pairs of a map, fields of a native record, or
+ * bytes of a binary; 0 for anything else, -1 for a list longer than TERM_BYTES_NODES. */
 int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked);
 
 /* Finds the n-th element, from 1 on, of a tuple or list; in a map the value of the integer key n.
@@ -118,13 +120,15 @@ int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked);
 bool term_element(ErlNifEnv *env, ERL_NIF_TERM t, int64_t n, ERL_NIF_TERM *out, uint64_t *looked);
 
 /* Finds the value of a key that is an atom of this name, or a binary of these bytes: in a map
- * (binaries only where it has at most 32 pairs), or in a list of pairs {Key, Value} among its first
- * TERM_LOOK elements. Returns false when there is none. */
+ * (binaries only where it has at most 32 pairs), in a list of pairs {Key, Value} among its first
+ * TERM_LOOK elements, or that of a field among the first TERM_LOOK of a native record. Returns
+ * false when there is none. */
 bool term_get(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len, ERL_NIF_TERM *out,
               uint64_t *looked);
 
 /* Finds the value of a key in a map: any key in a map of at most 32 pairs, and one that is in its
- * word (event_is_word) in any map. */
+ * word (event_is_word) in any map. In a native record: the value of the field whose name is that
+ * atom, among the first TERM_LOOK. */
 bool term_value(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM key, ERL_NIF_TERM *out,
                 uint64_t *looked);
 
@@ -144,11 +148,15 @@ bool term_is_int(ErlNifEnv *env, ERL_NIF_TERM t, int64_t i);
 int64_t term_scaled(ErlNifEnv *env, ERL_NIF_TERM t, int64_t scale);
 /* Returns the length of a proper list, -1: more than TERM_BYTES_NODES; 0 for anything else. */
 int64_t term_length(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked);
+/* Returns whether it is a record of the name that this atom is: a native one, or a tuple that
+ * begins with it. */
+bool term_is_record(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM name);
 /* Returns whether they are equal (=:=). Terms that are not the same in memory, and too large to
- * examine, are not; so are different funs, bitstrings, and maps of more than 32 keys. */
+ * examine, are not; so are different funs, bitstrings, maps of more than 32 keys, and terms of an
+ * unknown kind. */
 bool term_equal(ErlNifEnv *env, ERL_NIF_TERM a, ERL_NIF_TERM b, uint64_t *looked);
 /* Returns a hash that equal terms share, in all nodes of a release. What is too large to examine
- * does not count. */
+ * does not count; of what is of an unknown kind only the header does. */
 uint64_t term_hash(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked);
 
 #endif

@@ -156,6 +156,8 @@ const char *term_kind(ErlNifEnv *env, ERL_NIF_TERM t)
     case ERL_NIF_TERM_TYPE_PORT: return "port";
     case ERL_NIF_TERM_TYPE_REFERENCE: return "reference";
     case ERL_NIF_TERM_TYPE_TUPLE: return "tuple";
+    case READ_RECORD: return "record";
+    case READ_UNKNOWN: return "unknown";
     default: return "";
     }
 }
@@ -165,10 +167,13 @@ int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked)
     const ERL_NIF_TERM *e;
     ERL_NIF_TERM head;
     struct read_bytes b;
+    struct read_record r;
     size_t pairs;
     int n;
     if (read_tuple(env, t, &n, &e))
         return n;
+    if (read_record(t, &r))
+        return (int64_t)r.n;
     if (read_map_size(env, t, &pairs))
         return (int64_t)pairs;
     if (read_binary(env, t, &b))
@@ -236,14 +241,28 @@ static bool get_of_map(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t l
     return found;
 }
 
+static bool get_of_record(ErlNifEnv *env, const struct read_record *r, const char *key, size_t len,
+                          ERL_NIF_TERM *out, uint64_t *looked)
+{
+    ERL_NIF_TERM name;
+    const size_t n = size_min(r->n, TERM_LOOK);
+    for (size_t i = 0; i < n && read_field(r, i, &name, out); i++, *looked += LOOKS_ATOM)
+        if (is_key(env, name, key, len))
+            return true;
+    return false;
+}
+
 bool term_get(ErlNifEnv *env, ERL_NIF_TERM t, const char *key, size_t len, ERL_NIF_TERM *out,
               uint64_t *looked)
 {
     const ERL_NIF_TERM *e;
     ERL_NIF_TERM head;
+    struct read_record r;
     int n;
     if (read_is_map(env, t))
         return get_of_map(env, t, key, len, out, looked);
+    if (read_record(t, &r))
+        return get_of_record(env, &r, key, len, out, looked);
     for (unsigned i = 0; i < TERM_LOOK && read_cell(env, t, &head, &t); i++, *looked += LOOKS_ATOM)
         if (read_tuple(env, head, &n, &e) && n == 2 && is_key(env, e[0], key, len)) {
             *out = e[1];
@@ -257,8 +276,13 @@ bool term_value(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM key, ERL_NIF_TERM *
 {
     struct read_pairs it;
     ERL_NIF_TERM k, v;
+    struct read_record r;
     size_t pairs;
     bool found = false;
+    if (read_record(t, &r)) {
+        *looked += size_min(r.n, TERM_LOOK);
+        return read_field_value(&r, key, TERM_LOOK, out);
+    }
     if (!read_map_size(env, t, &pairs))
         return false;
     *looked += LOOKS_ATOM;

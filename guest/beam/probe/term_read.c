@@ -20,11 +20,198 @@ static bool is_cell(ERL_NIF_TERM t)
 /* Returns the object if it is of that kind, NULL if not. */
 static const uint64_t *object(ERL_NIF_TERM t, enum frozen_kind kind)
 {
-    if (!read_is_frozen(t) || is_cell(t))
+    if (!read_is_frozen(t) || is_cell(t) || t == 0) /* 0: the emulator's word for no term */
         return NULL;
     const uint64_t *o = words(t);
     return (o[0] & ((1u << FROZEN_KIND_BITS) - 1)) == kind ? o : NULL;
 }
+
+/* -- kinds ------------------------------------------------------------------------------------- */
+
+/* Tags of words, the same on all releases that words/terms.list has. */
+enum {
+    TAG_LIST = 1,
+    TAG_BOXED = 2,
+    TAG_WORD = 3,
+    TAG_BITS = 7, /* of an address: of these the third one marks literals in some builds */
+    WORD_PID = 3,
+    WORD_PORT = 7,
+    WORD_SMALL = 15,
+    WORD_BITS = 15,
+    WORD_ATOM = 11,
+    WORD_NIL = 59,
+    WORD_MORE_BITS = 63,
+    SMALL_SHIFT = 4,
+    HEADER_TAGS = 16,
+    HEADER_SHIFT = 2,
+    HEADER_BITS = 63,
+    ARITY_SHIFT = 6,
+    FIELDS_MOST = 1 << 24 /* of a record: the VM's limit for tuples */
+};
+
+/* The words of a record and of its definition (erl_record.h), which has the header of a tuple. */
+enum { RECORD_DEFINITION = 1, RECORD_VALUES };
+enum {
+    DEFINITION_ORDER = 1,
+    DEFINITION_MODULE = 3,
+    DEFINITION_NAME,
+    DEFINITION_EXPORTED,
+    DEFINITION_KEYS
+};
+
+/* The kinds of this release by the tags of headers; `known`: they can be relied on. */
+static struct {
+    bool known;
+    uint8_t type[HEADER_TAGS];
+} kinds;
+
+static const uint64_t *boxed(ERL_NIF_TERM t)
+{
+    return (const uint64_t *)(uintptr_t)(t & ~(ERL_NIF_TERM)TAG_BITS);
+}
+
+static bool is_boxed(ERL_NIF_TERM t)
+{
+    return (t & 3) == TAG_BOXED;
+}
+
+static unsigned tag_of(uint64_t header)
+{
+    return header >> HEADER_SHIFT & (HEADER_TAGS - 1);
+}
+
+static bool is_atom(ERL_NIF_TERM t)
+{
+    return (t & WORD_MORE_BITS) == WORD_ATOM;
+}
+
+/* Returns the words of a tuple of n elements, NULL: it is none. */
+static const uint64_t *tuple_of(ERL_NIF_TERM t, size_t n)
+{
+    return is_boxed(t) && boxed(t)[0] == (uint64_t)n << ARITY_SHIFT ? boxed(t) : NULL;
+}
+
+/* Reads a boxed term whose header is that of a record. */
+static bool record_of(ERL_NIF_TERM t, struct read_record *r)
+{
+    const uint64_t *w = boxed(t), arity = w[0] >> ARITY_SHIFT;
+    if (arity < 1 || arity > FIELDS_MOST)
+        return false;
+    const size_t n = arity - 1;
+    const uint64_t *d = tuple_of(w[RECORD_DEFINITION], n + DEFINITION_KEYS - 1);
+    const uint64_t *order = d ? tuple_of(d[DEFINITION_ORDER], n) : NULL;
+    if (!order || !is_atom(d[DEFINITION_MODULE]) || !is_atom(d[DEFINITION_NAME]) ||
+        !is_atom(d[DEFINITION_EXPORTED]))
+        return false;
+    *r = (struct read_record){.module = d[DEFINITION_MODULE],
+                              .name = d[DEFINITION_NAME],
+                              .exported = d[DEFINITION_EXPORTED],
+                              .n = n,
+                              .key = d + DEFINITION_KEYS,
+                              .value = w + RECORD_VALUES,
+                              .order = order + 1};
+    return true;
+}
+
+static int type_of_word(ERL_NIF_TERM t)
+{
+    switch (t & WORD_BITS) {
+    case WORD_PID: return ERL_NIF_TERM_TYPE_PID;
+    case WORD_PORT: return ERL_NIF_TERM_TYPE_PORT;
+    case WORD_SMALL: return ERL_NIF_TERM_TYPE_INTEGER;
+    default:
+        return is_atom(t)                         ? ERL_NIF_TERM_TYPE_ATOM
+               : (t & WORD_MORE_BITS) == WORD_NIL ? ERL_NIF_TERM_TYPE_LIST
+                                                  : READ_UNKNOWN;
+    }
+}
+
+static int type_of_boxed(ERL_NIF_TERM t)
+{
+    struct read_record r;
+    const uint64_t header = boxed(t)[0];
+    const int type = (header & 3) == 0 ? kinds.type[tag_of(header)] : READ_UNKNOWN;
+    return type == READ_RECORD && !record_of(t, &r) ? READ_UNKNOWN : type;
+}
+
+/* The same by what the emulator says: each of these looks at the word or at the header alone. */
+static int type_by_tests(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+    double d;
+    return enif_is_atom(env, t)          ? ERL_NIF_TERM_TYPE_ATOM
+           : enif_is_list(env, t)        ? ERL_NIF_TERM_TYPE_LIST
+           : enif_is_tuple(env, t)       ? ERL_NIF_TERM_TYPE_TUPLE
+           : enif_is_map(env, t)         ? ERL_NIF_TERM_TYPE_MAP
+           : enif_is_binary(env, t)      ? ERL_NIF_TERM_TYPE_BITSTRING
+           : enif_is_pid(env, t)         ? ERL_NIF_TERM_TYPE_PID
+           : enif_is_port(env, t)        ? ERL_NIF_TERM_TYPE_PORT
+           : enif_is_ref(env, t)         ? ERL_NIF_TERM_TYPE_REFERENCE
+           : enif_is_fun(env, t)         ? ERL_NIF_TERM_TYPE_FUN
+           : !enif_is_number(env, t)     ? READ_UNKNOWN
+           : enif_get_double(env, t, &d) ? ERL_NIF_TERM_TYPE_FLOAT
+                                         : ERL_NIF_TERM_TYPE_INTEGER;
+}
+
+/* Returns whether the list has, for this release, the kinds that the emulator gives its terms. */
+static bool agrees(ErlNifEnv *env)
+{
+    enum { SMALL_BINARY = 1, LARGE_BINARY = 100 };
+    ERL_NIF_TERM small, large;
+    unsigned char *bytes = enif_make_new_binary(env, SMALL_BINARY, &small);
+    if (!bytes)
+        return false;
+    bytes[0] = 0;
+    bytes = enif_make_new_binary(env, LARGE_BINARY, &large);
+    if (!bytes)
+        return false;
+    memset(bytes, 0, LARGE_BINARY);
+    const struct {
+        int type;
+        ERL_NIF_TERM t;
+    } made[] = {
+        {ERL_NIF_TERM_TYPE_ATOM, enif_make_atom(env, "true")},
+        {ERL_NIF_TERM_TYPE_INTEGER, enif_make_int64(env, 1)},
+        {ERL_NIF_TERM_TYPE_LIST, enif_make_list(env, 0)},
+        {ERL_NIF_TERM_TYPE_LIST, enif_make_list_cell(env, small, large)},
+        {ERL_NIF_TERM_TYPE_TUPLE, enif_make_tuple2(env, small, large)},
+        {ERL_NIF_TERM_TYPE_INTEGER, enif_make_uint64(env, UINT64_MAX)},
+        {ERL_NIF_TERM_TYPE_INTEGER, enif_make_int64(env, INT64_MIN)},
+        {ERL_NIF_TERM_TYPE_FLOAT, enif_make_double(env, 1.5)},
+        {ERL_NIF_TERM_TYPE_REFERENCE, enif_make_ref(env)},
+        {ERL_NIF_TERM_TYPE_MAP, enif_make_new_map(env)},
+        {ERL_NIF_TERM_TYPE_BITSTRING, small},
+        {ERL_NIF_TERM_TYPE_BITSTRING, large},
+        {ERL_NIF_TERM_TYPE_BITSTRING, enif_make_sub_binary(env, large, 1, LARGE_BINARY - 2)}};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (read_type(env, made[i].t) != made[i].type ||
+            type_by_tests(env, made[i].t) != made[i].type)
+            return false;
+    return true;
+}
+
+bool read_init(ErlNifEnv *env, int otp)
+{
+    static const struct {
+        uint8_t tag, first, last, type;
+    } rows[] = {
+#define ERL_NIF_TERM_TYPE_RECORD          READ_RECORD
+#define WORD_TERM(tag, first, last, type) {tag, first, last, ERL_NIF_TERM_TYPE_##type},
+#include "words/terms.list"
+#undef WORD_TERM
+#undef ERL_NIF_TERM_TYPE_RECORD
+    };
+    kinds.known = false;
+    memset(kinds.type, READ_UNKNOWN, sizeof kinds.type);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (otp >= rows[i].first && otp <= rows[i].last) {
+            kinds.type[rows[i].tag] = rows[i].type;
+            kinds.known = true;
+        }
+    kinds.known = kinds.known && agrees(env);
+    return kinds.known;
+}
+
+/* -- copies of the agent ----------------------------------------------------------------------- */
 
 static size_t number(const uint64_t *o)
 {
@@ -36,12 +223,19 @@ bool read_is_cut(ERL_NIF_TERM t)
     return object(t, FROZEN_CUT) != NULL;
 }
 
-ErlNifTermType read_type(ErlNifEnv *env, ERL_NIF_TERM t)
+int read_type(ErlNifEnv *env, ERL_NIF_TERM t)
 {
-    if (!read_is_frozen(t))
-        return enif_term_type(env, t);
+    if (!read_is_frozen(t)) {
+        if (!kinds.known)
+            return type_by_tests(env, t);
+        return (t & 3) == TAG_LIST   ? (int)ERL_NIF_TERM_TYPE_LIST
+               : (t & 3) == TAG_WORD ? type_of_word(t)
+                                     : type_of_boxed(t);
+    }
     if (is_cell(t))
         return ERL_NIF_TERM_TYPE_LIST;
+    if (t == 0)
+        return READ_UNKNOWN;
     const uint64_t *o = words(t);
     switch ((enum frozen_kind)(o[0] & ((1u << FROZEN_KIND_BITS) - 1))) {
     case FROZEN_TUPLE: return ERL_NIF_TERM_TYPE_TUPLE;
@@ -50,10 +244,18 @@ ErlNifTermType read_type(ErlNifEnv *env, ERL_NIF_TERM t)
     case FROZEN_INT: return ERL_NIF_TERM_TYPE_INTEGER;
     case FROZEN_FLOAT: return ERL_NIF_TERM_TYPE_FLOAT;
     case FROZEN_BINARY: return ERL_NIF_TERM_TYPE_BITSTRING;
-    case FROZEN_PRINTED: return (ErlNifTermType)(o[1] & (FROZEN_NEGATIVE - 1));
+    case FROZEN_PRINTED: return (int)(o[1] & (FROZEN_NEGATIVE - 1));
+    case FROZEN_RECORD: return READ_RECORD;
+    case FROZEN_UNKNOWN: return READ_UNKNOWN;
     case FROZEN_CUT: break;
     }
-    return (ErlNifTermType)0;
+    return 0;
+}
+
+uint64_t read_header(ERL_NIF_TERM t)
+{
+    const uint64_t *o = object(t, FROZEN_UNKNOWN);
+    return o ? o[1] : is_boxed(t) ? boxed(t)[0] : t;
 }
 
 bool read_is_list(ErlNifEnv *env, ERL_NIF_TERM t)
@@ -181,15 +383,17 @@ bool read_map_size(ErlNifEnv *env, ERL_NIF_TERM t, size_t *pairs)
 
 bool read_map_value(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM key, ERL_NIF_TERM *value)
 {
-    if (!read_is_frozen(t))
+    struct read_pairs p;
+    ERL_NIF_TERM k;
+    bool found = false;
+    if (!read_is_frozen(t) && kinds.known)
         return enif_get_map_value(env, t, key, value);
-    const uint64_t *o = object(t, FROZEN_MAP);
-    for (size_t i = 0; o && i < number(o); i++)
-        if (o[1 + 2 * i] == key) {
-            *value = o[2 + 2 * i];
-            return true;
-        }
-    return false;
+    if (!read_pairs_begin(env, t, &p))
+        return false;
+    while (!found && read_pairs_next(&p, &k, value))
+        found = k == key;
+    read_pairs_end(&p);
+    return found;
 }
 
 bool read_pairs_begin(ErlNifEnv *env, ERL_NIF_TERM t, struct read_pairs *p)
@@ -228,6 +432,48 @@ void read_pairs_end(struct read_pairs *p)
 {
     if (!p->frozen)
         enif_map_iterator_destroy(p->env, &p->it);
+}
+
+/* -- records ----------------------------------------------------------------------------------- */
+
+bool read_record(ERL_NIF_TERM t, struct read_record *r)
+{
+    if (!read_is_frozen(t))
+        return kinds.known && is_boxed(t) && (boxed(t)[0] & 3) == 0 &&
+               kinds.type[tag_of(boxed(t)[0])] == READ_RECORD && record_of(t, r);
+    const uint64_t *o = object(t, FROZEN_RECORD);
+    if (o)
+        *r = (struct read_record){o[1], o[2], o[3], number(o), o + 4, o + 4 + number(o), NULL};
+    return o != NULL;
+}
+
+bool read_field(const struct read_record *r, size_t i, ERL_NIF_TERM *key, ERL_NIF_TERM *value)
+{
+    size_t at = i;
+    if (i >= r->n)
+        return false;
+    if (r->order) {
+        at = (size_t)(r->order[i] >> SMALL_SHIFT);
+        if ((r->order[i] & WORD_BITS) != WORD_SMALL || at >= r->n || !is_atom(r->key[at]))
+            return false;
+    }
+    if (r->order && read_is_frozen(r->value[at]))
+        return false;
+    *key = r->key[at];
+    *value = r->value[at];
+    return true;
+}
+
+bool read_field_value(const struct read_record *r, ERL_NIF_TERM key, size_t most,
+                      ERL_NIF_TERM *value)
+{
+    const size_t n = size_min(r->n, most);
+    for (size_t i = 0; i < n; i++)
+        if (r->key[i] == key) {
+            *value = r->value[i];
+            return !r->order || !read_is_frozen(*value);
+        }
+    return false;
 }
 
 /* -- what only the emulator can print ---------------------------------------------------------- */

@@ -4,6 +4,18 @@
  * word is then the address of the agent's own copy. No function of the emulator ever gets such a
  * word. Atoms, [], small integers, and pids and ports of this node are the same words in a copy.
  *
+ * UNKNOWN KINDS. The emulator's functions are made for the kinds of terms that it had when the NIF
+ * interface was written, and some of them end it when they meet another one. So the kind of a term
+ * is read from its own words first (words/terms.list), and the emulator is asked about nothing but
+ * what the answer is about: no function here hands it a term whose parts it would compare, hash,
+ * print or encode. On a release that the list does not have, headers mean nothing; the kind is then
+ * what the emulator's own tests (enif_is_tuple and the like) say, which look at the header alone. A
+ * term that is of no known kind has the type READ_UNKNOWN: no word behind its header is read.
+ *
+ * NATIVE RECORDS, for which the NIF interface has no functions, are read from their words: a record
+ * refers to its definition, whose form is examined before anything in it is taken for what it
+ * should be. What does not have that form is of an unknown kind.
+ *
  * The functions that stand for one of the emulator are named after it. They run in callbacks: see
  * term.h. */
 #ifndef ET_BEAM_PROBE_TERM_READ_H
@@ -29,8 +41,18 @@ static inline bool read_is_word(ERL_NIF_TERM t)
 /* Returns whether it stands for a part that was too large to keep. It has no type. */
 bool read_is_cut(ERL_NIF_TERM t);
 
-/* Returns the type; 0: of a part that was not kept. */
-ErlNifTermType read_type(ErlNifEnv *env, ERL_NIF_TERM t);
+/* Types that the NIF interface does not have. */
+enum { READ_RECORD = 64 /* a native record */, READ_UNKNOWN };
+
+/* Says which release this is, once, before anything is read. Compares what the list says of it with
+ * terms that it makes in env; where they differ, headers are not relied on. Returns whether they
+ * are. */
+bool read_init(ErlNifEnv *env, int otp);
+
+/* Returns the type, an ErlNifTermType or one of the above; 0: of a part that was not kept. */
+int read_type(ErlNifEnv *env, ERL_NIF_TERM t);
+/* Returns the word that says what a term of an unknown kind is: its header, or itself. */
+uint64_t read_header(ERL_NIF_TERM t);
 bool read_is_list(ErlNifEnv *env, ERL_NIF_TERM t);
 bool read_is_map(ErlNifEnv *env, ERL_NIF_TERM t);
 bool read_tuple(ErlNifEnv *env, ERL_NIF_TERM t, int *n, const ERL_NIF_TERM **e);
@@ -54,7 +76,8 @@ bool read_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct read_bytes *b);
 
 /* Returns the number of pairs of a map. */
 bool read_map_size(ErlNifEnv *env, ERL_NIF_TERM t, size_t *pairs);
-/* Finds the value of a key that is in its word. */
+/* Finds the value of a key that is in its word. On a release whose kinds are not known, a map of
+ * more than READ_PAIRS pairs has none: some key of it could be of any kind. */
 bool read_map_value(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM key, ERL_NIF_TERM *value);
 
 enum { READ_PAIRS = 32 /* of the largest map whose iterator does not allocate */ };
@@ -70,6 +93,21 @@ bool read_pairs_begin(ErlNifEnv *env, ERL_NIF_TERM t, struct read_pairs *p);
 /* Returns the next pair, false after the last. */
 bool read_pairs_next(struct read_pairs *p, ERL_NIF_TERM *key, ERL_NIF_TERM *value);
 void read_pairs_end(struct read_pairs *p);
+
+/* A native record: the atoms of its module and name, and whether other modules may see its fields,
+ * an atom too. */
+struct read_record {
+    ERL_NIF_TERM module, name, exported;
+    size_t n;                            /* fields */
+    const uint64_t *key, *value, *order; /* order: where fields are, as defined; NULL: frozen */
+};
+bool read_record(ERL_NIF_TERM t, struct read_record *r);
+/* Returns field i, from 0 on, in the order of the definition. False: it has another form than the
+ * fields of records. */
+bool read_field(const struct read_record *r, size_t i, ERL_NIF_TERM *key, ERL_NIF_TERM *value);
+/* Finds the value of a field whose name is this atom. `most`: fields that may be examined. */
+bool read_field_value(const struct read_record *r, ERL_NIF_TERM key, size_t most,
+                      ERL_NIF_TERM *value);
 
 /* Writes what the emulator prints for a pid, port, reference, fun or short integer. Returns the
  * length, less than cap. */

@@ -137,6 +137,21 @@ static bool same_map(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsign
     return equal;
 }
 
+/* Records that are equal have the same definition, of which there may be several copies. */
+static bool same_record(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned depth)
+{
+    struct read_record r, s;
+    ERL_NIF_TERM key[2], value[2];
+    if (!read_record(a, &r) || !read_record(b, &s) || r.n != s.n || r.module != s.module ||
+        r.name != s.name || r.exported != s.exported)
+        return false;
+    for (size_t i = 0; i < r.n; i++)
+        if (!read_field(&r, i, &key[0], &value[0]) || !read_field(&s, i, &key[1], &value[1]) ||
+            key[0] != key[1] || !same(w, value[0], value[1], depth + 1))
+            return false;
+    return true;
+}
+
 static bool same(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned depth)
 {
     ERL_NIF_TERM p, q;
@@ -147,13 +162,14 @@ static bool same(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned d
             return false;
         if (a == b)
             return !read_is_cut(a);
-        const ErlNifTermType type = read_type(w->env, a);
+        const int type = read_type(w->env, a);
         if (type != read_type(w->env, b))
             return false;
         switch (type) {
         case ERL_NIF_TERM_TYPE_INTEGER: return same_integer(w, a, b);
         case ERL_NIF_TERM_TYPE_BITSTRING: return same_binary(w, a, b);
         case ERL_NIF_TERM_TYPE_MAP: return same_map(w, a, b, depth);
+        case READ_RECORD: return same_record(w, a, b, depth);
         case ERL_NIF_TERM_TYPE_FLOAT:
         case ERL_NIF_TERM_TYPE_PID:
         case ERL_NIF_TERM_TYPE_PORT:
@@ -177,6 +193,16 @@ static bool same(struct same_walk *w, ERL_NIF_TERM a, ERL_NIF_TERM b, unsigned d
         default: return false;
         }
     }
+}
+
+bool term_is_record(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM name)
+{
+    const ERL_NIF_TERM *e;
+    struct read_record r;
+    int n;
+    if (read_tuple(env, t, &n, &e))
+        return n > 0 && e[0] == name;
+    return read_record(t, &r) && r.name == name;
 }
 
 bool term_equal(ErlNifEnv *env, ERL_NIF_TERM a, ERL_NIF_TERM b, uint64_t *looked)
@@ -249,6 +275,18 @@ __attribute__((noinline)) static uint64_t hash_atom(struct same_walk *w, ERL_NIF
     return term_atom(w->env, t, name, sizeof name) ? hash_bytes(name, strlen(name)) : 0;
 }
 
+static uint64_t hash_record(struct same_walk *w, ERL_NIF_TERM t, unsigned depth)
+{
+    struct read_record r;
+    ERL_NIF_TERM key, value;
+    if (!read_record(t, &r))
+        return 0;
+    uint64_t h = mix(mix(r.n, hash_atom(w, r.module)), hash_atom(w, r.name));
+    for (size_t i = 0; i < r.n && w->budget > 0 && read_field(&r, i, &key, &value); i++)
+        h = mix(mix(h, hash_atom(w, key)), hash(w, value, depth + 1));
+    return h;
+}
+
 static uint64_t hash(struct same_walk *w, ERL_NIF_TERM t, unsigned depth)
 {
     ERL_NIF_TERM head;
@@ -258,14 +296,16 @@ static uint64_t hash(struct same_walk *w, ERL_NIF_TERM t, unsigned depth)
     for (;;) { /* along the tail of a list or the last element of a tuple */
         if (depth > TERM_SAME_DEPTH || !take(&w->budget))
             return h;
-        const ErlNifTermType type = read_type(w->env, t);
-        h = mix(h, type);
+        const int type = read_type(w->env, t);
+        h = mix(h, (uint64_t)type);
         switch (type) {
         case ERL_NIF_TERM_TYPE_ATOM: return mix(h, hash_atom(w, t));
         case ERL_NIF_TERM_TYPE_INTEGER:
         case ERL_NIF_TERM_TYPE_FLOAT: return mix(h, hash_number(w, t));
         case ERL_NIF_TERM_TYPE_BITSTRING: return mix(h, hash_binary(w, t));
         case ERL_NIF_TERM_TYPE_MAP: return mix(h, hash_map(w, t, depth));
+        case READ_RECORD: return mix(h, hash_record(w, t, depth));
+        case READ_UNKNOWN: return mix(h, read_header(t));
         case ERL_NIF_TERM_TYPE_PID:
         case ERL_NIF_TERM_TYPE_PORT:
         case ERL_NIF_TERM_TYPE_REFERENCE: return mix(h, read_hash(t));

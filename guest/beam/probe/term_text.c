@@ -678,6 +678,44 @@ static void text_tuple(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsig
     puts_(o, "}");
 }
 
+/* Puts a native record. Elixir (1.20) knows none, and leaves them with all that is in them to
+ * Erlang. */
+static void text_record(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth)
+{
+    struct read_record r;
+    ERL_NIF_TERM key, value;
+    const bool elixir = o->elixir;
+    if (!read_record(t, &r))
+        return;
+    o->elixir = false;
+    puts_(o, "#");
+    text_atom(env, r.module, o, false);
+    puts_(o, ":");
+    text_atom(env, r.name, o, false);
+    puts_(o, "{");
+    for (size_t i = 0; i < r.n && !o->cut; i++) {
+        text_comma(o, i == 0);
+        if (!read_field(&r, i, &key, &value)) {
+            puts_(o, "...");
+            break;
+        }
+        text_atom(env, key, o, false);
+        puts_(o, " = ");
+        text_value(env, key, value, o, depth + 1);
+    }
+    puts_(o, "}");
+    o->elixir = elixir;
+}
+
+/* Puts a term of which only its header is known. */
+static void text_unknown(ERL_NIF_TERM t, struct term_out *o)
+{
+    char tmp[48];
+    put(o, tmp,
+        clamp(snprintf(tmp, sizeof tmp, "#unknown<%llx>", (unsigned long long)read_header(t)),
+              sizeof tmp));
+}
+
 static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth)
 {
     if (o->cut)
@@ -687,9 +725,9 @@ static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsign
         return;
     }
     o->budget--;
-    ErlNifTermType type = read_type(env, t);
-    bool nested = type == ERL_NIF_TERM_TYPE_LIST || type == ERL_NIF_TERM_TYPE_TUPLE ||
-                  type == ERL_NIF_TERM_TYPE_MAP;
+    const int type = read_type(env, t);
+    const bool nested = type == ERL_NIF_TERM_TYPE_LIST || type == ERL_NIF_TERM_TYPE_TUPLE ||
+                        type == ERL_NIF_TERM_TYPE_MAP || type == READ_RECORD;
     if (nested && depth >= TERM_DEPTH) {
         puts_(o, "...");
         return;
@@ -706,7 +744,8 @@ static void text_term(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsign
     case ERL_NIF_TERM_TYPE_LIST: text_list(env, t, o, depth); break;
     case ERL_NIF_TERM_TYPE_MAP: text_map(env, t, o, depth); break;
     case ERL_NIF_TERM_TYPE_TUPLE: text_tuple(env, t, o, depth); break;
-    default: puts_(o, "?"); break;
+    case READ_RECORD: text_record(env, t, o, depth); break;
+    default: text_unknown(t, o); break;
     }
 }
 

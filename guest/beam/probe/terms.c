@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/size.h"
 #include "beam/probe/procname.h"
 #include "beam/probe/records.h"
 #include "beam/probe/term_read.h"
@@ -123,21 +124,42 @@ static uint64_t terms_part(struct engine_ctx *ctx, uint64_t term, enum engine_pa
     return terms_keep(ev, redacted ? agent.atom.redacted : head);
 }
 
+/* Returns the field of a native record that has this name, wherever it stands in this one. */
+static uint64_t native_field(struct engine_ctx *ctx, const struct read_record *r,
+                             const struct known_field *field)
+{
+    ERL_NIF_TERM value;
+    ctx->looked += size_min(r->n, TERM_LOOK);
+    if (!read_field_value(r, field->name, TERM_LOOK, &value))
+        return ENGINE_TERMS_OTHER;
+    return terms_keep(event_of(ctx), field->hidden ? agent.atom.redacted : value);
+}
+
 /* `which`: the number of the record, and of the element from 1 on, in 32 bits each. */
 static uint64_t terms_field(struct engine_ctx *ctx, uint64_t term, uint64_t which)
 {
     struct event *ev = event_of(ctx);
     const ERL_NIF_TERM *e, t = term_of(ctx, term);
     const uint64_t number = which >> 32, at = which & UINT32_MAX;
+    struct read_record native;
     int size;
     if (ev->view == NULL || number >= ev->view->records.n)
         return ENGINE_TERMS_OTHER;
     const struct known_record *r = &ev->view->records.v[number];
-    if (at < 1 || at > (uint64_t)r->size || !read_tuple(ev->env, t, &size, &e) || size != r->size ||
-        e[0] != r->name)
+    if (at < 1 || at > (uint64_t)r->size)
+        return ENGINE_TERMS_OTHER;
+    if (read_record(t, &native))
+        return at > 1 && native.name == r->name ? native_field(ctx, &native, &r->field[at - 2])
+                                                : ENGINE_TERMS_OTHER;
+    if (!read_tuple(ev->env, t, &size, &e) || size != r->size || e[0] != r->name)
         return ENGINE_TERMS_OTHER;
     const bool hidden = record_hides(records_find(ev->view, e, size), (int64_t)at - 1);
     return terms_keep(ev, hidden ? agent.atom.redacted : e[at - 1]);
+}
+
+static bool terms_is_record(struct engine_ctx *ctx, uint64_t term, uint64_t name)
+{
+    return term_is_record(event_of(ctx)->env, term_of(ctx, term), term_of(ctx, name));
 }
 
 static uint64_t terms_get(struct engine_ctx *ctx, uint64_t term, const char *name, size_t len)
@@ -183,6 +205,7 @@ const struct engine_terms terms_ops = {
     .string = terms_string,
     .part = terms_part,
     .field = terms_field,
+    .is_record = terms_is_record,
     .get = terms_get,
     .name = terms_name,
     .value = terms_value,

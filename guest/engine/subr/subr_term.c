@@ -85,6 +85,12 @@ uint64_t subr_is_boolean(struct exec *x, const uint64_t *arg, unsigned n)
     return looked(x) && (strcmp(name, "true") == 0 || strcmp(name, "false") == 0);
 }
 
+uint64_t subr_is_record(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)n;
+    return there(x, arg[0]) && there(x, arg[1]) && x->ctx->terms->is_record(x->ctx, arg[0], arg[1]);
+}
+
 /* -- numbers ----------------------------------------------------------------------------------- */
 
 static uint64_t ask(struct exec *x, uint64_t term, enum engine_ask what, int64_t with)
