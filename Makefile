@@ -120,6 +120,7 @@ $(TESTS): $(BUILD)/test/%: $(BUILD)/tool/test/unit/%.o $(BUILD)/tool/test/unit/s
 # The agent's code that needs a virtual machine runs here with made-up terms (test/fuzz/nif.h).
 TERM_OBJ := $(filter $(foreach f,term term_read term_text term_same term_look frozen redact records pidtext,%/$(f).o),$(call objects,beam)) $(BUILD)/tool/test/fuzz/nif.o
 $(addprefix $(BUILD)/test/test_,kept kinds redact term): $(TERM_OBJ)
+$(BUILD)/test/test_kinds: $(BUILD)/tool/test/fuzz/looks.o $(filter %/nodename.o,$(call objects,beam))
 $(BUILD)/test/test_kept: $(filter %/kept.o %/proctab.o,$(call objects,beam))
 BEAM_OBJ := $(call objects,beam) $(BUILD)/tool/test/fuzz/nif.o
 $(BUILD)/test/test_agent $(BUILD)/test/test_inside: $(BEAM_OBJ)

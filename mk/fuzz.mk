@@ -4,7 +4,7 @@
 # repository; if that is not set, it starts from the seeds. A finding is a file, shown with the command that replays it.
 #
 #   make fuzz FUZZ_TARGET=engine FUZZ_SECONDS=3600 FUZZ_CORPUS=~/.cache/erltrace/fuzz
-FUZZ_TARGET  ?= text image engine format session report message agent btf cfi
+FUZZ_TARGET  ?= text image engine format session report message agent kinds btf cfi
 FUZZ_SECONDS ?= 60
 FUZZ_JOBS    ?= 2
 FUZZ_CORPUS  ?=
@@ -26,7 +26,8 @@ $(FUZZ)/fuzz-%: $(FUZZ)/test/fuzz/%.o $(FUZZ_OBJ)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(LIBS) $(EI_LIB) -lm -pthread
 
 $(FUZZ)/fuzz-engine $(FUZZ)/fuzz-image $(FUZZ)/fuzz-agent: $(FUZZ)/test/fuzz/mutate.o
-$(FUZZ)/fuzz-agent: $(FUZZ)/test/fuzz/nif.o $(patsubst %.c,$(FUZZ)/%.o,$(call sources,beam))
+$(FUZZ)/fuzz-agent $(FUZZ)/fuzz-kinds: $(FUZZ)/test/fuzz/made.o $(FUZZ)/test/fuzz/nif.o $(patsubst %.c,$(FUZZ)/%.o,$(call sources,beam))
+$(FUZZ)/fuzz-kinds: $(FUZZ)/test/fuzz/looks.o
 $(FUZZ)/fuzz-message: $(addprefix $(FUZZ)/c_src/web/,message.o access.o pack.o)
 $(FUZZ)/fuzz-message: LIBS := -ljansson -lz
 

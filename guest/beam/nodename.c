@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "beam/probe/term.h"
+#include "beam/probe/term_read.h"
 
 enum { WINDOW = 8 };
 #define TAKEN UINT64_MAX
@@ -53,10 +54,15 @@ bool nodename_encoded(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *node)
     return ok;
 }
 
-/* Returns the node's number: 8745 for <8745.89.0> and #Ref<8745.1.2.3>; 0 for a local term. */
+/* Returns the node's number: 8745 for <8745.89.0> and #Ref<8745.1.2.3>; 0 for a local term, and for
+ * one that has no node: only what has one may be encoded. */
 static uint64_t number_of(ErlNifEnv *env, ERL_NIF_TERM t)
 {
     char text[TERM_TEXT];
+    const int type = read_type(env, t);
+    if (type != ERL_NIF_TERM_TYPE_PID && type != ERL_NIF_TERM_TYPE_PORT &&
+        type != ERL_NIF_TERM_TYPE_REFERENCE)
+        return 0;
     term_simple(env, t, text, sizeof text);
     const char *p = strchr(text, '<');
     return p ? strtoull(p + 1, NULL, 10) : 0;

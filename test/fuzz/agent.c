@@ -6,6 +6,7 @@
  * else the agent must not do. What the program gathered is drained and walked as the consumer does
  * it. */
 #include "fuzz.h"
+#include "made.h"
 #include "mutate.h"
 #include "nif.h"
 
@@ -20,20 +21,14 @@
 enum {
     CLAUSES_MOST = 12, /* of an image that is run */
     STEPS_MOST = 40,
-    TERMS_MOST = 600, /* of one event */
-    MANY = 9000,      /* elements of a long list: more than any look may pass */
-    DEEP = 5000,
-    DEPTH_MOST = 6,
-    ATOMS_NEW = 3000,
     PARTS_MOST = 4096,
     ARGS = 9
 };
 
 struct run {
-    struct input in;
+    struct made m; /* terms: those made for the event under way */
     const struct dif_image *img;
     struct diags *d;
-    unsigned terms; /* made for the event under way */
     struct value value[PARTS_MOST];
 };
 
@@ -64,122 +59,6 @@ static void start(void)
     nif_reset();
 }
 
-/* -- terms --------------------------------------------------------------------------- */
-
-static ERL_NIF_TERM any(struct run *r, unsigned depth);
-
-static ERL_NIF_TERM integer(struct run *r, unsigned what)
-{
-    static const int64_t edges[] = {0,         1,         -1,         255,       256,
-                                    1023,      INT32_MAX, UINT32_MAX, INT64_MAX, INT64_MIN,
-                                    1ll << 58, 1ll << 59, -1};
-    if (what % 3 == 0)
-        return nif_int((int64_t)input_bytes(&r->in, 8));
-    if (what % 3 == 1)
-        return nif_int(edges[input_byte(&r->in) % (sizeof edges / sizeof *edges)]);
-    return nif_int(input_byte(&r->in));
-}
-
-static ERL_NIF_TERM an_atom(struct run *r)
-{
-    size_t n = input_byte(&r->in);
-    if (n < 200 || nif_natoms() > ATOMS_NEW)
-        return nif_atom_at((unsigned)input_bytes(&r->in, 2) % nif_natoms());
-    n = (n - 200) * 19; /* up to 1045 bytes, which may be of UTF-8 */
-    n = n < r->in.n ? n : r->in.n;
-    ERL_NIF_TERM t = nif_atom(r->in.p, n);
-    r->in.p += n;
-    r->in.n -= n;
-    return t;
-}
-
-static ERL_NIF_TERM a_binary(struct run *r, unsigned what)
-{
-    size_t n = input_byte(&r->in);
-    if (what % 8 == 0)
-        return nif_binary(NULL, n * 4096, false);
-    n = n < r->in.n ? n : r->in.n;
-    ERL_NIF_TERM t = nif_binary(r->in.p, n, what % 8 == 1);
-    r->in.p += n;
-    r->in.n -= n;
-    return t;
-}
-
-static ERL_NIF_TERM a_list(struct run *r, unsigned what, unsigned depth)
-{
-    unsigned n = what % 7;
-    ERL_NIF_TERM list = what % 5 == 0 ? any(r, depth + 1) : nif_nil();
-    while (n-- > 0)
-        list = nif_cons(any(r, depth + 1), list);
-    return list;
-}
-
-/* Lists that are longer or deeper than anything may look at. */
-static ERL_NIF_TERM a_large_list(struct run *r, unsigned what, unsigned depth)
-{
-    const bool nested = what % 3 == 0;
-    r->terms += TERMS_MOST / 4;
-    return nif_cells(any(r, depth + 1), nested ? DEEP : MANY, nested);
-}
-
-static ERL_NIF_TERM a_tuple(struct run *r, unsigned n, unsigned depth)
-{
-    ERL_NIF_TERM e[16];
-    for (unsigned i = 0; i < n; i++)
-        e[i] = any(r, depth + 1);
-    return nif_tuple(e, n);
-}
-
-static ERL_NIF_TERM a_map(struct run *r, unsigned what, unsigned depth)
-{
-    ERL_NIF_TERM e[80];
-    unsigned n = what % 8 == 0 ? 33 + what % 7 : what % 6;
-    for (unsigned i = 0; i < n; i++) {
-        e[2 * i] = what % 2 ? any(r, depth + 1) : nif_int(i);
-        e[2 * i + 1] = i < 4 ? any(r, depth + 1) : nif_int(i);
-    }
-    return nif_map(e, n);
-}
-
-static ERL_NIF_TERM a_record(struct run *r, unsigned what, unsigned depth)
-{
-    enum { FIELDS = 4, ODDITIES = 10, MOSTLY = 3 };
-    ERL_NIF_TERM e[2 * FIELDS];
-    const unsigned n = what % (FIELDS + 1);
-    for (unsigned i = 0; i < n; i++) {
-        e[2 * i] = an_atom(r);
-        e[2 * i + 1] = any(r, depth + 1);
-    }
-    return nif_record(an_atom(r), an_atom(r), e, n, what % MOSTLY ? 0 : what / 8 % ODDITIES);
-}
-
-static ERL_NIF_TERM any(struct run *r, unsigned depth)
-{
-    unsigned kind = input_byte(&r->in), what = kind >= 128 ? input_byte(&r->in) : kind;
-    if (++r->terms > TERMS_MOST || depth > DEPTH_MOST)
-        return nif_nil();
-    if (kind >= 240)
-        return what % 2 ? a_record(r, what / 2, depth) : nif_unknown(what / 4, what % 4 == 0);
-    switch (kind % 16) {
-    case 0:
-    case 1: return an_atom(r);
-    case 2:
-    case 3: return integer(r, what);
-    case 4: return what % 2 ? nif_uint(input_bytes(&r->in, 8)) : nif_bignum();
-    case 5: return nif_float((double)input_bytes(&r->in, 8) * (what % 2 ? 1e290 : 1e-300));
-    case 6: return nif_pid(input_byte(&r->in), what % 4 != 0);
-    case 7: return nif_port(input_byte(&r->in), what % 4 != 0);
-    case 8: return what % 2 ? nif_ref(input_byte(&r->in)) : nif_fun();
-    case 9:
-    case 10: return a_binary(r, what);
-    case 11: return a_list(r, what, depth);
-    case 12: return what % 4 == 0 ? a_large_list(r, what, depth) : a_list(r, what, depth);
-    case 13:
-    case 14: return a_tuple(r, what % 8, depth);
-    default: return a_map(r, what, depth);
-    }
-}
-
 /* {M, F, Args} or {M, F, Arity}: of a function with a probe, of one that is a probe, of any. */
 static ERL_NIF_TERM mfa(struct run *r)
 {
@@ -197,10 +76,10 @@ static ERL_NIF_TERM mfa(struct run *r)
                      {"erlang", "hibernate", 3},
                      {"erts_internal", "prepare_loading", 2},
                      {"m", "f", 3}};
-    unsigned which = input_byte(&r->in), how = input_byte(&r->in);
+    unsigned which = input_byte(&r->m.in), how = input_byte(&r->m.in);
     ERL_NIF_TERM e[3];
     if (which % 16 >= sizeof functions / sizeof *functions)
-        return any(r, 0);
+        return made_any(&r->m, 0);
     which %= 16;
     e[0] = nif_name(functions[which].m);
     e[1] = nif_name(functions[which].f);
@@ -209,7 +88,7 @@ static ERL_NIF_TERM mfa(struct run *r)
         n = 1 + how / 8 % n;
     e[2] = nif_nil();
     for (unsigned i = n; i > 0; i--)
-        e[2] = nif_cons(i == 1 && which <= 1 && how % 8 < 6 ? nif_name("p") : any(r, 1), e[2]);
+        e[2] = nif_cons(i == 1 && which <= 1 && how % 8 < 6 ? nif_name("p") : made_any(&r->m, 1), e[2]);
     if (how % 8 == 7)
         e[2] = nif_int(n);
     return nif_tuple(e, 3);
@@ -250,17 +129,17 @@ static void event(struct run *r, unsigned what)
                                        "seq_trace",
                                        "unlink",
                                        "send_to_non_existing_process"};
-    const unsigned how = input_byte(&r->in);
+    const unsigned how = input_byte(&r->m.in);
     ERL_NIF_TERM arg[5], extra[4];
-    arg[0] = what < 120 ? nif_name(tags[what % (sizeof tags / sizeof *tags)]) : any(r, 0);
-    arg[1] = how % 16 == 0 ? any(r, 0) : how % 16 == 1 ? nif_name("global") : nif_nil();
-    arg[2] = how % 8 == 2   ? any(r, 0)
+    arg[0] = what < 120 ? nif_name(tags[what % (sizeof tags / sizeof *tags)]) : made_any(&r->m, 0);
+    arg[1] = how % 16 == 0 ? made_any(&r->m, 0) : how % 16 == 1 ? nif_name("global") : nif_nil();
+    arg[2] = how % 8 == 2   ? made_any(&r->m, 0)
              : how % 8 == 3 ? nif_port(how / 8, true)
                             : nif_pid(how / 8, true);
-    arg[3] = what % 30 < 6 || how % 3 == 0 ? mfa(r) : any(r, 0);
+    arg[3] = what % 30 < 6 || how % 3 == 0 ? mfa(r) : made_any(&r->m, 0);
     extra[0] = nif_name(how % 2 ? "extra" : "match_spec_result");
-    extra[1] = how % 5 == 0 ? mfa(r) : any(r, 0);
-    arg[4] = how % 32 == 4 ? any(r, 0) : nif_map(extra, 1);
+    extra[1] = how % 5 == 0 ? mfa(r) : made_any(&r->m, 0);
+    arg[4] = how % 32 == 4 ? made_any(&r->m, 0) : nif_map(extra, 1);
     nif_callback = true;
     if (how % 64 == 5)
         call("enabled", arg);
@@ -273,15 +152,15 @@ static void event(struct run *r, unsigned what)
  * for the inputs that follow is left out. */
 static void any_call(struct run *r, ERL_NIF_TERM program)
 {
-    const ErlNifFunc *f = &library->funcs[input_byte(&r->in) % (unsigned)library->num_of_funcs];
+    const ErlNifFunc *f = &library->funcs[input_byte(&r->m.in) % (unsigned)library->num_of_funcs];
     ERL_NIF_TERM arg[8];
     if (strcmp(f->name, "nif_guard") == 0 || strcmp(f->name, "nif_retire") == 0)
         return;
     for (unsigned i = 0; i < f->arity; i++) {
-        unsigned how = input_byte(&r->in);
-        arg[i] = how < 64 ? program : how < 128 ? nif_int(how % 8) : any(r, 0);
+        unsigned how = input_byte(&r->m.in);
+        arg[i] = how < 64 ? program : how < 128 ? nif_int(how % 8) : made_any(&r->m, 0);
     }
-    nif_self = input_byte(&r->in) % 4 == 0 ? nif_pid(1, true) : server;
+    nif_self = input_byte(&r->m.in) % 4 == 0 ? nif_pid(1, true) : server;
     f->fptr(nif_env, (int)f->arity, arg);
     nif_self = server;
 }
@@ -290,9 +169,9 @@ static void any_call(struct run *r, ERL_NIF_TERM program)
 static void server_event(struct run *r)
 {
     ERL_NIF_TERM arg[3];
-    arg[0] = nif_int(input_byte(&r->in));
-    arg[1] = nif_pid(input_byte(&r->in), true);
-    arg[2] = a_tuple(r, input_byte(&r->in) % 12, 0);
+    arg[0] = nif_int(input_byte(&r->m.in));
+    arg[1] = nif_pid(input_byte(&r->m.in), true);
+    arg[2] = made_tuple(&r->m, input_byte(&r->m.in) % 12, 0);
     call("nif_event", arg);
 }
 
@@ -370,7 +249,7 @@ static ERL_NIF_TERM options(struct run *r)
                                         "eventbudget", "threads"};
     ERL_NIF_TERM list = nif_nil();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const uint64_t n = a_size(&r->in);
+        const uint64_t n = a_size(&r->m.in);
         if (n == SIZE_AS_IT_IS)
             continue;
         ERL_NIF_TERM e[] = {nif_name(names[i]),
@@ -385,14 +264,14 @@ static ERL_NIF_TERM bindings(struct run *r, uint32_t nclauses)
 {
     ERL_NIF_TERM b[CLAUSES_MOST], list = nif_nil();
     for (uint32_t i = 0; i < nclauses; i++) {
-        unsigned what = input_byte(&r->in), kind = PROBE_USER;
+        unsigned what = input_byte(&r->m.in), kind = PROBE_USER;
         ERL_NIF_TERM where = nif_binary(what % 2 ? "*" : "p", 1, false);
         ERL_NIF_TERM fn[] = {nif_name("m"), nif_name("f"), nif_int(3)};
         if (what % 8 == 5) {
             kind = PROBE_FN_ENTRY + what / 8 % (PROBE_FN_END - PROBE_FN_ENTRY);
             where = nif_tuple(fn, 3);
         } else if (what % 8 >= 6) {
-            kind = input_byte(&r->in);
+            kind = input_byte(&r->m.in);
             where = kind == PROBE_USER_TRACE_N ? nif_int(what) : nif_nil();
         }
         ERL_NIF_TERM e[] = {nif_int(i + 1), nif_int(i), nif_int(i + 1), nif_int(kind), where};
@@ -407,12 +286,12 @@ static ERL_NIF_TERM bindings(struct run *r, uint32_t nclauses)
 static void step(struct run *r, ERL_NIF_TERM program)
 {
     void *before = nif_mark();
-    size_t len = input_byte(&r->in);
-    len = len < r->in.n ? len : r->in.n;
-    const struct input rest = {r->in.p + len, r->in.n - len};
-    r->in.n = len;
-    unsigned what = input_byte(&r->in);
-    r->terms = 0;
+    size_t len = input_byte(&r->m.in);
+    len = len < r->m.in.n ? len : r->m.in.n;
+    const struct input rest = {r->m.in.p + len, r->m.in.n - len};
+    r->m.in.n = len;
+    unsigned what = input_byte(&r->m.in);
+    r->m.terms = 0;
     if (what < 200)
         event(r, what);
     else if (what < 225)
@@ -422,7 +301,7 @@ static void step(struct run *r, ERL_NIF_TERM program)
     else
         drain(r, program);
     nif_forget(before);
-    r->in = rest;
+    r->m.in = rest;
 }
 
 static void run(struct run *r, const uint8_t *image, size_t len)
@@ -443,7 +322,7 @@ static void run(struct run *r, const uint8_t *image, size_t len)
     must(call("nif_publish", all) == ok, "it is published", r->d);
     call("nif_gate", (ERL_NIF_TERM[]){nif_name("true")});
     call("nif_phase", (ERL_NIF_TERM[]){program, nif_name("running")});
-    for (unsigned i = 0; i < STEPS_MOST && r->in.n > 0; i++)
+    for (unsigned i = 0; i < STEPS_MOST && r->m.in.n > 0; i++)
         step(r, program);
     for (size_t i = 0; i < sizeof shut / sizeof *shut; i++)
         call("nif_phase", (ERL_NIF_TERM[]){program, nif_name(shut[i])});
@@ -466,7 +345,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dif_image_init(&img);
     if (dif_decode(&img, data, len, &d) == 0 && dif_verify_for(&img, WORD_VM, &d) == 0 &&
         img.nclauses > 0 && img.nclauses <= CLAUSES_MOST) {
-        r = (struct run){.in = {data + len, size - len}, .img = &img, .d = &d};
+        r = (struct run){.m.in = {data + len, size - len}, .img = &img, .d = &d};
         run(&r, data, len);
         nif_reset();
     }

@@ -11,13 +11,12 @@
 
 #include <cmocka.h>
 
-#include "beam/nodename.h"
-#include "beam/pidtext.h"
 #include "beam/probe/frozen.h"
 #include "beam/probe/redact.h"
 #include "beam/probe/term.h"
 #include "beam/probe/term_read.h"
 
+#include "../fuzz/looks.h"
 #include "../fuzz/nif.h"
 
 enum { TEXT = 600, ROOM = 200, ODDITIES = 9 };
@@ -206,43 +205,6 @@ static unsigned everywhere(ERL_NIF_TERM t, ERL_NIF_TERM *in)
     return n + 1;
 }
 
-/* Every function that looks at a term of somebody else. */
-static void look_at(ERL_NIF_TERM t, ERL_NIF_TERM other)
-{
-    const struct term_sizes sizes = term_sizes_of(nif_otp);
-    const struct terms_view v = {.redact = {1, {"x"}}};
-    char text[TEXT];
-    size_t n;
-    ERL_NIF_TERM out;
-    for (unsigned form = TERM_ERLANG; form <= (TERM_ELIXIR | TERM_ARGUMENTS); form++)
-        term_shown(nif_env, t, form, &v, text, sizeof text, &looked);
-    term_simple(nif_env, t, text, sizeof text);
-    term_atom(nif_env, t, text, sizeof text);
-    term_atom_utf8(nif_env, t, text, sizeof text);
-    term_mfa(nif_env, t, t, 0, text, sizeof text);
-    term_bytes(nif_env, t, text, sizeof text, &n);
-    term_string(nif_env, t, text, sizeof text, &looked);
-    if (!read_is_frozen(t))
-        pidtext(nif_env, t, 0, text, sizeof text);
-    term_kind(nif_env, t);
-    term_words(nif_env, t, &sizes);
-    term_count(nif_env, t, &looked);
-    term_length(nif_env, t, &looked);
-    term_int(nif_env, t);
-    term_is_int(nif_env, t, 1);
-    term_scaled(nif_env, t, 1000);
-    term_hash(nif_env, t, &looked);
-    term_equal(nif_env, t, other, &looked);
-    term_is_record(nif_env, t, nif_name("r"));
-    redact_key(nif_env, &v, t, &looked);
-    for (int64_t i = -1; i < 3; i++)
-        term_element(nif_env, t, i, &out, &looked);
-    term_get(nif_env, t, "f", 1, &out, &looked);
-    const ERL_NIF_TERM keys[] = {nif_int(1), nif_name("f"), nif_binary("f", 1, false), other, t};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        term_value(nif_env, t, keys[i], &out, &looked);
-}
-
 static void nobody_asks(void **state)
 {
     static const struct {
@@ -261,11 +223,11 @@ static void nobody_asks(void **state)
                 uint64_t room[ROOM];
                 bool whole;
                 const ERL_NIF_TERM kept = copied(a[j], room, &whole);
-                look_at(a[j], b[j]);
-                look_at(a[j], a[j]);
-                look_at(kept, a[j]);
-                look_at(a[j], kept);
-                look_at(kept, kept);
+                looks_at(a[j], b[j]);
+                looks_at(a[j], a[j]);
+                looks_at(kept, a[j]);
+                looks_at(a[j], kept);
+                looks_at(kept, kept);
                 if (j != 8 && (j != 7 || nif_otp == 29)) {
                     assert_non_null(strstr(erlang(a[j]), "#unknown<"));
                     assert_non_null(strstr(elixir(a[j]), "#unknown<"));
