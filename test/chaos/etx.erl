@@ -13,7 +13,7 @@
 -export([init/1, handle_call/3, handle_cast/2, handle_info/2, target/1, tool/1]).
 
 -define(KINDS, [procs, names, links, signals, messages, aliases, modules, ports, sockets, peers, dirty, garbage, sleepers,
-                tables, calls, raises, servers, timers, suspends, tokens, users, others]).
+                tables, calls, raises, servers, timers, suspends, tokens, users, natives, others]).
 
 %% Nif: the library of etx_nif without its ".so".
 start(Seed, Nif) ->
@@ -21,6 +21,7 @@ start(Seed, Nif) ->
     {module, _} = code:ensure_loaded(etx_nif),
     _ = [code:ensure_loaded(M) || M <- [erltrace, dyntrace, dbg, trace, peer, gen_server, lists, seq_trace]],
     Variants = [{M, [variant(M, V) || V <- [1, 2]]} || M <- [etx_m1, etx_m2, etx_m3]],
+    natives(),
     Turns = atomics:new(length(?KINDS), []),
     %% Of the process that takes the orders, like what pause/0 needs.
     Pulse = atomics:new(2, []),
@@ -28,6 +29,23 @@ start(Seed, Nif) ->
     put(etx, {Turns, [spawn(?MODULE, worker, [Kind, I, Turns, {Seed, Variants}])
                       || {I, Kind} <- lists:enumerate(1, ?KINDS)], Pulse}),
     ok.
+
+%% Native records, where there are any: older releases cannot compile this.
+natives() ->
+    Text = "-module(etx_natives).\n-export([one/1, back/1]).\n-record #order{id = 0, price = 1.5, tags = [a]}.\n-record #empty{}.\n"
+           "one(0) -> #empty{};\none(N) -> #order{id = N, tags = #{#order{id = 7} => one(N - 1)}}.\nback(X) -> {#empty{}, X}.\n",
+    try
+        {ok, _, Bin} = compile:forms(forms(Text, {1, 1}), []),
+        {module, _} = code:load_binary(etx_natives, "etx_natives.erl", Bin)
+    catch
+        _:_ -> none
+    end.
+
+forms(Text, At) ->
+    case erl_scan:tokens([], Text, At) of
+        {done, {ok, Tokens, Next}, Rest} -> {ok, Form} = erl_parse:parse_form(Tokens), [Form | forms(Rest, Next)];
+        {more, _} -> []
+    end.
 
 workers() -> element(2, get(etx)).
 
@@ -175,6 +193,24 @@ over(_) -> ok.
 
 %%% The kinds
 
+%% As message, reason, argument, result, key, state, in ETS and the process dictionary, as an argument of what has a name.
+natives(One, Back) ->
+    P = spawn(fun() -> put(One(1), One(2)), catch register(etx_n1, self()), ring(4) end),
+    [begin P ! {n, N, One(N rem 4)}, P ! One(N rem 3), Back(One(N rem 4)) end || N <- lists:seq(1, 50)],
+    Q = spawn(fun() -> exit({bad, One(2)}) end),
+    catch error(One(1)),
+    catch throw(Back(One(0))),
+    T = ets:new(etx_table, [set, public]),
+    ets:insert(T, [{One(N), One(N)} || N <- [0, 1, 2, 3]]),
+    [_] = ets:lookup(T, One(2)),
+    ets:delete(T),
+    {ok, S} = gen_server:start(?MODULE, [], []),
+    _ = gen_server:call(S, {keep, One(3)}),
+    _ = sys:get_state(S),
+    exit(S, One(1)),
+    buried([Q]),
+    kill([P, S]).
+
 turn(procs) ->
     Ps = times(pick(30), fun() -> spawn(?MODULE, life, [pick(4)]) end),
     [exit(P, one([kill, normal, bad, {shutdown, why}])) || P <- Ps, pick(3) =:= 1],
@@ -205,6 +241,11 @@ turn(signals) ->
     [exit(P, kill) || P <- Ps],
     [exit(P, kill) || P <- Ps],
     buried(Ps);
+turn(natives) ->
+    case erlang:function_exported(etx_natives, one, 1) of
+        true -> natives(fun etx_natives:one/1, fun etx_natives:back/1);
+        false -> ok
+    end;
 turn(messages) ->
     P = spawn(?MODULE, ring, [8]),
     [P ! {n, N, one([small, big(10), big(1000), list_to_binary(lists:duplicate(100, N))])} || N <- lists:seq(1, 100)],
@@ -435,6 +476,7 @@ target(N) -> N.
 
 init([]) -> {ok, 0}.
 handle_call({add, N}, _, S) -> {reply, S + N, S + N};
+handle_call({keep, X}, _, _) -> {reply, X, X};
 handle_call(slow, _, S) -> pause_for(5), {reply, ok, S};
 handle_call(crash, _, _) -> exit(crashed).
 handle_cast(N, S) -> {noreply, S + N}.
