@@ -173,8 +173,8 @@ def test_killed_in_dirty_nifs(t):
 
 @erlt.alone
 def test_floods_while_unloading(t):
-    """The agent's code is removed by a process that evaluates an expression, and waits. If that waited in erl_eval's receive, messages that
-    arrive while its time runs out would crash the VM, without any tracing. It is flooded here for as long as it waits."""
+    """The agent's code is removed by a process that evaluates an expression, and waits, but not with a time, which evaluated code must not
+    (doc/safety.md). It is flooded here for as long as it waits."""
     node = t.node(fresh=True)
     trace = t.trace("-q", "-n", ENTRY, node=node)
     trace.ready()

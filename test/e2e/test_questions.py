@@ -27,7 +27,7 @@ sink() -> receive stop -> ok; _ -> sink() end.
 %% A process whose heap, or whose binaries, grow: N steps, each with a collection.
 hoard(0, L) -> L;
 hoard(N, L) -> erlang:garbage_collect(), hoard(N - 1, [lists:seq(1, 1000) | L]).
-%% Takes nothing out of its queue. (Compiled: erl_eval's receive with a time can crash the VM when messages do not match.)
+%% Takes nothing out of its queue. (Compiled: evaluated code must not wait with a time, doc/safety.md.)
 pile() -> receive stop -> ok after 20 -> pile() end.
 %% Work of a process that waits nowhere.
 work(N) -> {worked, toil(N)}.
