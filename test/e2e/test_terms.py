@@ -1,6 +1,7 @@
 """Terms that the VM hands over with an event: arguments and results of functions, exceptions, messages, reasons of exits.
 
 What a program reads of them is compared with what the workload did."""
+from erlt import READY, pid
 from test_functions import as_worker, counted, load
 
 MODULE = """-module(ett). -export([f/1, g/2, h/1, t/1, b/1, c/1, calls/2, forever/1]).
@@ -150,3 +151,19 @@ def test_exits_and_spawns(t):
     t.equal(counted(t, node, script, work),
             {**{(p, f"{{ett,{i}}}"): 3 for p in ("process-exit", "process-spawn", "process-spawned") for i in (0, 1)},
              ("process-exit", "{ett,signal}"): 1, ("process-exit_signal", "{ett,signal}"): 1}, "exits and spawns")
+
+
+def test_shifted_binaries(t):
+    """Bytes that begin within a byte: the VM would copy a large binary of such bytes whole, so none of them are shown."""
+    node = t.node()
+    worker = node("etw:worker()")
+    trace = t.trace("-qn", READY + r"""erlang*:erltrace:probe:cut { printf("is %s %d %s\n", term_kind(args[2]), byte_size(args[2]), term_text(args[2])); }""", node=node)
+    trace.ready()
+    for size in (3, 65536, 65537):
+        node(f"etw:as({pid(worker)}, fun() -> <<_:1, B:{size}/binary, _/bits>> = binary:copy(<<1>>, {size} + 1), erltrace:probe(cut, B) end)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    lines = [line for line in trace.out.lines if line.startswith("is ")]
+    t.equal(lines[0], "is binary 3 <<2,2,2>>", "a small one", trace)
+    t.match(lines[1], r"^is binary 65536 <<2,2,2,2")
+    t.equal(lines[2], "is binary 65537 <<...", "a large one", trace)

@@ -88,7 +88,8 @@ static ERL_NIF_TERM mfa(struct run *r)
         n = 1 + how / 8 % n;
     e[2] = nif_nil();
     for (unsigned i = n; i > 0; i--)
-        e[2] = nif_cons(i == 1 && which <= 1 && how % 8 < 6 ? nif_name("p") : made_any(&r->m, 1), e[2]);
+        e[2] = nif_cons(i == 1 && which <= 1 && how % 8 < 6 ? nif_name("p") : made_any(&r->m, 1),
+                        e[2]);
     if (how % 8 == 7)
         e[2] = nif_int(n);
     return nif_tuple(e, 3);

@@ -40,7 +40,7 @@ static ERL_NIF_TERM a_binary(struct made *m, unsigned what)
 {
     size_t n = input_byte(&m->in);
     if (what % 8 == 0)
-        return nif_binary(NULL, n * 4096, false);
+        return what % 16 ? nif_shifted(n * 1024) : nif_binary(NULL, n * 4096, false);
     n = n < m->in.n ? n : m->in.n;
     ERL_NIF_TERM t = nif_binary(m->in.p, n, what % 8 == 1);
     m->in.p += n;

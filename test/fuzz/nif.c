@@ -14,6 +14,7 @@ enum { CONS = 1, BOXED = 2, TAGS = 15 };
 /* Words: those of 6 bits have the address 2 bits higher. */
 enum { PID = 3, PORT = 7, SMALL = 15, ATOM = 0x0b, NIL = 0x3b, NOBODYS = 0x2b, MORE_TAGS = 63 };
 enum { LOCALS = 256 /* processes, and ports, of this node */ };
+enum { COPIED_MOST = 1 << 16 };
 enum { RECORD_FIELDS = 4, RECORD_FREE = 7 /* its tag was no term's before OTP 29 */ };
 enum { ATOM_BYTES = 255 * 4, ATOMS_MOST = 4096, FLAT_MAP = 32, HEX = 16 };
 
@@ -65,7 +66,8 @@ static void nif_must(int ok, const char *what)
  * agent does not know (30) has other tags for everything. */
 static uint64_t header_of(const struct nif_term *t)
 {
-    enum { TUPLE, BIG = 2, REF = 4, FUN, FLOAT, HEAP = 9, EXTERNAL_PID = 12, EXTERNAL_PORT };
+    enum { TUPLE, BIG = 2, REF = 4, FUN, FLOAT, BITS = 9, HEAP = 9, PART };
+    enum { EXTERNAL_PID = 12, EXTERNAL_PORT };
     unsigned tag = 0;
     size_t arity = 1;
     switch (t->type) {
@@ -76,7 +78,11 @@ static uint64_t header_of(const struct nif_term *t)
     case ERL_NIF_TERM_TYPE_FUN: tag = FUN; break;
     case ERL_NIF_TERM_TYPE_FLOAT: tag = FLOAT; break;
     case TYPE_RECORD: tag = RECORD_FREE, arity = t->n + 1; break;
-    case ERL_NIF_TERM_TYPE_BITSTRING: tag = HEAP - (t->n > 64); break;
+    case ERL_NIF_TERM_TYPE_BITSTRING:
+        tag = t->record[2] != 0 ? (nif_otp < 27 ? PART : BITS)
+              : nif_otp < 27    ? HEAP - (t->n > 64)
+                                : HEAP - 1;
+        break;
     case ERL_NIF_TERM_TYPE_MAP: tag = nif_otp < 27 ? 15 : 11; break;
     case ERL_NIF_TERM_TYPE_PID: tag = EXTERNAL_PID; break;
     case ERL_NIF_TERM_TYPE_PORT: tag = EXTERNAL_PORT; break;
@@ -358,6 +364,23 @@ ERL_NIF_TERM nif_binary(const void *p, size_t n, bool bits)
     return word(t);
 }
 
+/* The words behind the header: a size in bytes, an offset, bits in the second byte of the last; or
+ * an address, start and end in bits. */
+static ERL_NIF_TERM part_of(ERL_NIF_TERM t, size_t n, unsigned shift)
+{
+    struct nif_term *p = (struct nif_term *)(uintptr_t)(t & ~(ERL_NIF_TERM)TAGS);
+    const uint64_t start = 64 + shift;
+    p->record[0] = nif_otp < 27 ? n : 0;
+    p->record[1] = nif_otp < 27 ? 8 : start;
+    p->record[2] = nif_otp < 27 ? (uint64_t)shift << 8 | (uint64_t)1 << 16 : start + 8 * n;
+    return word(p);
+}
+
+ERL_NIF_TERM nif_shifted(size_t n)
+{
+    return part_of(nif_binary(NULL, n, false), n, 3);
+}
+
 ERL_NIF_TERM nif_nil(void)
 {
     return word(&nil);
@@ -573,7 +596,7 @@ ERL_NIF_TERM enif_make_sub_binary(ErlNifEnv *env, ERL_NIF_TERM t, size_t at, siz
     heap();
     nif_must(enif_inspect_binary(env, t, &bin) && at <= bin.size && n <= bin.size - at,
              "make a part of what is no such binary");
-    return nif_binary(bin.data + at, n, false);
+    return part_of(nif_binary(bin.data + at, n, false), n, 0);
 }
 
 ERL_NIF_TERM enif_make_list_cell(ErlNifEnv *env, ERL_NIF_TERM head, ERL_NIF_TERM tail)
@@ -884,12 +907,20 @@ void enif_map_iterator_destroy(ErlNifEnv *env, ErlNifMapIterator *it)
     it->map = 0;
 }
 
+/* Begins within a byte. */
+static bool shifted(const struct nif_term *p)
+{
+    return nif_otp < 27 ? (p->record[2] >> 8 & 255) != 0 : p->record[1] % 8 != 0;
+}
+
 int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifBinary *bin)
 {
     const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_BITSTRING);
     (void)env;
     if (p == NULL || p->bits)
         return 0;
+    nif_must(!nif_callback || nif_otp >= 30 || p->n <= COPIED_MOST || !shifted(p),
+             "have the emulator copy a binary that can be large");
     bin->size = p->n;
     bin->data = p->bytes;
     return 1;

@@ -47,6 +47,8 @@ ERL_NIF_TERM nif_ref(uint32_t number);
 ERL_NIF_TERM nif_fun(void);
 /* A copy of these bytes; NULL: zeros. `bits`: one with bits behind them. */
 ERL_NIF_TERM nif_binary(const void *p, size_t n, bool bits);
+/* Bytes that begin within a byte, all zero. */
+ERL_NIF_TERM nif_shifted(size_t n);
 ERL_NIF_TERM nif_nil(void);
 ERL_NIF_TERM nif_cons(ERL_NIF_TERM head, ERL_NIF_TERM tail);
 /* A list of n times `one`, or n lists in each other: all in one piece of memory. */

@@ -182,6 +182,35 @@ static void other_forms_are_unknown(void **state)
     ended();
 }
 
+/* -- binaries that begin within a byte ----------------------------------------------------------
+ */
+
+/* Their bytes are looked at as long as the emulator copies few; of others only the size is known.
+ */
+static void shifted_binaries(void **state)
+{
+    enum { FEW = 3, MANY = 1 << 20 };
+    static const int releases[] = {25, 27, 29};
+    (void)state;
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
+        release(releases[i], true);
+        const ERL_NIF_TERM few = nif_shifted(FEW), many = nif_shifted(MANY);
+        uint64_t room[ROOM];
+        bool whole;
+        nif_callback = true;
+        assert_string_equal(erlang(few), "<<0,0,0>>");
+        assert_string_equal(erlang(many), "<<...");
+        assert_string_equal(elixir(many), "<<...");
+        assert_string_equal(term_kind(nif_env, many), "binary");
+        assert_int_equal(term_count(nif_env, many, &looked), MANY);
+        assert_false(term_equal(nif_env, many, few, &looked));
+        nif_callback = false;
+        assert_string_equal(erlang(copied(many, room, &whole)), "<<...");
+        assert_false(whole);
+        ended();
+    }
+}
+
 /* -- kinds that nobody has defined ------------------------------------------------------------- */
 
 /* Each place where a term can be. */
@@ -300,9 +329,13 @@ static void headers_are_compared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_are_read),     cmocka_unit_test(records_are_compared),
-        cmocka_unit_test(fields_are_redacted),  cmocka_unit_test(other_forms_are_unknown),
-        cmocka_unit_test(nobody_asks),          cmocka_unit_test(known_terms_of_an_unknown_release),
+        cmocka_unit_test(records_are_read),
+        cmocka_unit_test(records_are_compared),
+        cmocka_unit_test(fields_are_redacted),
+        cmocka_unit_test(other_forms_are_unknown),
+        cmocka_unit_test(shifted_binaries),
+        cmocka_unit_test(nobody_asks),
+        cmocka_unit_test(known_terms_of_an_unknown_release),
         cmocka_unit_test(headers_are_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,11 @@ enum {
     FIELDS_MOST = 1 << 24 /* of a record: the VM's limit for tuples */
 };
 
+/* Bitstrings that may begin within a byte: READ_BITS since OTP 27, READ_PART before. The emulator
+ * copies them whole for who asks for their bytes. */
+enum { READ_BITS = READ_UNKNOWN + 1, READ_PART };
+enum { BITS_START = 2, BITS_END, PART_SIZE = 1, PART_FLAGS = 3, COPIED_MOST = 1 << 16 };
+
 /* The words of a record and of its definition (erl_record.h), which has the header of a tuple. */
 enum { RECORD_DEFINITION = 1, RECORD_VALUES };
 enum {
@@ -131,6 +136,8 @@ static int type_of_boxed(ERL_NIF_TERM t)
     struct read_record r;
     const uint64_t header = boxed(t)[0];
     const int type = (header & 3) == 0 ? kinds.type[tag_of(header)] : READ_UNKNOWN;
+    if (type == READ_BITS || type == READ_PART)
+        return ERL_NIF_TERM_TYPE_BITSTRING;
     return type == READ_RECORD && !record_of(t, &r) ? READ_UNKNOWN : type;
 }
 
@@ -150,6 +157,21 @@ static int type_by_tests(ErlNifEnv *env, ERL_NIF_TERM t)
            : !enif_is_number(env, t)     ? READ_UNKNOWN
            : enif_get_double(env, t, &d) ? ERL_NIF_TERM_TYPE_FLOAT
                                          : ERL_NIF_TERM_TYPE_INTEGER;
+}
+
+/* Returns whether the bytes begin within a byte; *size: their number, of such a form. */
+static bool is_shifted(ERL_NIF_TERM t, size_t *size)
+{
+    enum { BYTE = 8, BYTE_MASK = 255 };
+    const uint64_t *w = boxed(t);
+    *size = 0;
+    if (!kinds.known || !is_boxed(t))
+        return false;
+    switch (kinds.type[tag_of(w[0])]) {
+    case READ_BITS: *size = (w[BITS_END] - w[BITS_START]) / BYTE; return w[BITS_START] % BYTE != 0;
+    case READ_PART: *size = w[PART_SIZE]; return (w[PART_FLAGS] >> BYTE & BYTE_MASK) != 0;
+    default: return false;
+    }
 }
 
 /* Returns whether the list has, for this release, the kinds that the emulator gives its terms. */
@@ -182,6 +204,9 @@ static bool agrees(ErlNifEnv *env)
         {ERL_NIF_TERM_TYPE_BITSTRING, small},
         {ERL_NIF_TERM_TYPE_BITSTRING, large},
         {ERL_NIF_TERM_TYPE_BITSTRING, enif_make_sub_binary(env, large, 1, LARGE_BINARY - 2)}};
+    size_t size;
+    if (is_shifted(made[sizeof made / sizeof *made - 1].t, &size) || size != LARGE_BINARY - 2)
+        return false;
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         if (read_type(env, made[i].t) != made[i].type ||
             type_by_tests(env, made[i].t) != made[i].type)
@@ -195,10 +220,14 @@ bool read_init(ErlNifEnv *env, int otp)
         uint8_t tag, first, last, type;
     } rows[] = {
 #define ERL_NIF_TERM_TYPE_RECORD          READ_RECORD
+#define ERL_NIF_TERM_TYPE_BITS            READ_BITS
+#define ERL_NIF_TERM_TYPE_PART            READ_PART
 #define WORD_TERM(tag, first, last, type) {tag, first, last, ERL_NIF_TERM_TYPE_##type},
 #include "words/terms.list"
 #undef WORD_TERM
 #undef ERL_NIF_TERM_TYPE_RECORD
+#undef ERL_NIF_TERM_TYPE_BITS
+#undef ERL_NIF_TERM_TYPE_PART
     };
     kinds.known = false;
     memset(kinds.type, READ_UNKNOWN, sizeof kinds.type);
@@ -361,7 +390,14 @@ bool read_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct read_bytes *b)
             *b = (struct read_bytes){(const unsigned char *)(o + 2), number(o), o[1]};
         return o != NULL;
     }
-    if (!enif_is_binary(env, t) || !enif_inspect_binary(env, t, &bin))
+    if (!enif_is_binary(env, t))
+        return false;
+    size_t size;
+    if (is_shifted(t, &size) && size > COPIED_MOST) {
+        *b = (struct read_bytes){(const unsigned char *)"", 0, size};
+        return true;
+    }
+    if (!enif_inspect_binary(env, t, &bin))
         return false;
     *b = (struct read_bytes){bin.data, bin.size, bin.size};
     return true;

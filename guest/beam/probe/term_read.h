@@ -66,7 +66,8 @@ bool read_is_negative(ErlNifEnv *env, ERL_NIF_TERM t);
 /* Returns whether an integer is one of those that term_is_short is about. */
 bool read_is_short(ERL_NIF_TERM t);
 
-/* The bytes of a binary. */
+/* The bytes of a binary. Of one that begins within a byte, and is large, none are kept: the
+ * emulator would copy it whole. */
 struct read_bytes {
     const unsigned char *data;
     size_t kept; /* bytes at data; less than size where the rest was not kept */
