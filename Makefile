@@ -125,6 +125,7 @@ $(BUILD)/test/test_kept: $(filter %/kept.o %/proctab.o,$(call objects,beam))
 BEAM_OBJ := $(call objects,beam) $(BUILD)/tool/test/fuzz/nif.o
 $(BUILD)/test/test_agent $(BUILD)/test/test_inside: $(BEAM_OBJ)
 $(BUILD)/test/test_procname: $(filter-out %/procname.o,$(BEAM_OBJ))
+$(BUILD)/test/test_signal: $(filter-out %/tracer_signal.o,$(BEAM_OBJ))
 $(BUILD)/test/test_nodename: $(filter %/nodename.o,$(BEAM_OBJ))
 
 ## clean: removes everything that was built, except the packages of the page

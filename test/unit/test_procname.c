@@ -98,6 +98,9 @@ static ERL_NIF_TERM proc_lib(const char *m, const char *f, ERL_NIF_TERM args)
     return TUPLE(name("proc_lib"), name("init_p"), LIST(server, nif_nil(), name(m), name(f), args));
 }
 
+#define APPLY(fun)  TUPLE(name("erlang"), name("apply"), LIST(fun, nif_nil()))
+#define INIT_P(fun) TUPLE(name("proc_lib"), name("init_p"), LIST(server, nif_nil(), fun))
+
 static ERL_NIF_TERM gen(const char *behaviour, ERL_NIF_TERM as, const char *m, ERL_NIF_TERM args)
 {
     return proc_lib("gen", "init_it",
@@ -110,12 +113,16 @@ static void test_beginnings(void **state)
 {
     (void)state;
     const ERL_NIF_TERM none = nif_nil(), sup = TUPLE(name("self"), name("my_sup"), none);
+    const ERL_NIF_TERM record = nif_record(name("m"), name("r"), NULL, 0, 0),
+                       unknown = nif_unknown(0, false);
     const struct {
         ERL_NIF_TERM mfa;
         const char *text;
     } row[] = {
         {TUPLE(name("m"), name("f"), LIST(none, none)), "m:f/2"},
         {proc_lib("m", "f", LIST(none)), "m:f/1"},
+        {APPLY(nif_fun()), "m:fun-0"},
+        {INIT_P(nif_fun()), "m:fun-0"},
         {gen("gen_server", 0, "my", none), "my:init/1"},
         {gen("gen_statem", TUPLE(name("local"), name("x")), "my", none), "my:init/1"},
         {gen("gen_server", TUPLE(name("global"), nif_int(7)), "my", none), "global(7)"},
@@ -144,6 +151,11 @@ static void test_beginnings(void **state)
         {proc_lib("m", "f", nif_int(1)), ""},
         {proc_lib("gen", "init_it", nif_int(1)), ""},
         {proc_lib("gen", "init_it", LIST(none)), "gen:init_it/1"},
+        /* What is called need not be a fun. */
+        {APPLY(record), "erlang:apply/2"},
+        {APPLY(unknown), "erlang:apply/2"},
+        {INIT_P(record), ""},
+        {INIT_P(unknown), ""},
     };
     for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
         ERL_NIF_TERM pid = nif_pid(FIRST + i, true);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "beam/probe/term_read.h"
 #include "beam/tracer.h"
 
 enum {
@@ -363,7 +364,7 @@ static void set_function(ErlNifEnv *env, ERL_NIF_TERM pid, enum rank rank, ERL_N
 
 static bool is_fun(ErlNifEnv *env, ERL_NIF_TERM t)
 {
-    return enif_term_type(env, t) == ERL_NIF_TERM_TYPE_FUN;
+    return read_type(env, t) == ERL_NIF_TERM_TYPE_FUN;
 }
 
 /* Notes a fun: "m:fun-2", where the emulator prints #Fun<m.2.123>. It examines no more of a fun. */

@@ -93,9 +93,7 @@ uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise)
 
 enum { ARGS_MOST = 255 }; /* arguments of a function */
 
-/* Counts the arguments in a list. A longer list than a function can have is not walked to its end.
- */
-static bool count_args(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *n)
+bool event_count_args(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *n)
 {
     ERL_NIF_TERM head;
     for (*n = 0; list != agent.nil; ++*n)
@@ -119,7 +117,7 @@ bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM
     *args = !event_is_word(e[2]) || e[2] == agent.nil;
     if (!*args)
         return enif_get_uint(env, e[2], arity) && *arity <= ARGS_MOST;
-    return count_args(env, e[2], arity);
+    return event_count_args(env, e[2], arity);
 }
 
 static bool is_readable(const struct engine_ctx *ctx, const char *s)

@@ -138,7 +138,7 @@ uint64_t arg_hibernate(struct engine_ctx *ctx, unsigned n)
     case 0: return event_pid(&h->ev, h->ev.pid);
     case 1:
         if (h->argc == 3 && h->hook->module[0] == 'e' &&
-            enif_get_list_length(h->ev.env, h->argv[2], &arity))
+            event_count_args(h->ev.env, h->argv[2], &arity))
             return resumes_in(&h->ev, h->argv[0], h->argv[1], arity);
         return event_text(&h->ev, h->ev.fn->text, h->ev.fn->text_len);
     default: return 0;
@@ -162,7 +162,7 @@ bool is_hibernation(const struct hook_event *h)
     if (agent_has(OTP_HIBERNATE_CALLS))
         return true;
     if (h->argc == 3 && enif_is_atom(h->ev.env, h->argv[0]) &&
-        enif_is_atom(h->ev.env, h->argv[1]) && enif_get_list_length(h->ev.env, h->argv[2], &arity))
+        enif_is_atom(h->ev.env, h->argv[1]) && event_count_args(h->ev.env, h->argv[2], &arity))
         note(h, h->argv[0], h->argv[1], arity);
     return false;
 }
