@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "beam/pidtext.h"
+#include "beam/probe/term_read.h"
 
 struct value_event {
     struct event ev; /* first: see event_of */
@@ -11,22 +12,22 @@ struct value_event {
     unsigned n;
 };
 
-static uint64_t bytes_arg(struct event *ev, const ErlNifBinary *bin)
+static uint64_t bytes_arg(struct event *ev, const struct read_bytes *bytes)
 {
     char *p = event_room(ev, TERM_TEXT);
     bool cut;
-    return p ? event_written(ev, p, term_copy(bin->data, bin->size, p, TERM_TEXT, &cut))
+    return p ? event_written(ev, p, term_copy(bytes->data, bytes->kept, p, TERM_TEXT, &cut))
              : event_constant(ev, "");
 }
 
 static uint64_t text_arg(struct event *ev, ERL_NIF_TERM t)
 {
-    ErlNifBinary bin;
+    struct read_bytes bytes;
     ERL_NIF_TERM m, f;
     unsigned arity;
     bool args;
-    if (enif_inspect_binary(ev->env, t, &bin))
-        return bytes_arg(ev, &bin);
+    if (read_binary(ev->env, t, &bytes))
+        return bytes_arg(ev, &bytes);
     if (enif_is_atom(ev->env, t)) {
         char *p = event_room(ev, TERM_TEXT);
         if (p && term_atom(ev->env, t, p, TERM_TEXT))

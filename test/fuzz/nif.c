@@ -82,7 +82,7 @@ static uint64_t header_of(const struct nif_term *t)
         tag = t->record[2] != 0 ? (nif_otp < 27 ? PART : BITS)
               : nif_otp < 27    ? HEAP - (t->n > 64)
                                 : HEAP - 1;
-        break;
+        break; /* the words behind it: nif_binary, part_of */
     case ERL_NIF_TERM_TYPE_MAP: tag = nif_otp < 27 ? 15 : 11; break;
     case ERL_NIF_TERM_TYPE_PID: tag = EXTERNAL_PID; break;
     case ERL_NIF_TERM_TYPE_PORT: tag = EXTERNAL_PORT; break;
@@ -361,6 +361,8 @@ ERL_NIF_TERM nif_binary(const void *p, size_t n, bool bits)
     t->bytes = memory(n);
     if (p != NULL && n > 0)
         memcpy(t->bytes, p, n);
+    t->record[0] = nif_otp < 27 ? n : 8 * n + (bits ? 3 : 0);
+    t->record[2] = nif_otp < 27 && bits ? 3 : 0;
     return word(t);
 }
 

@@ -13,6 +13,7 @@
 
 #include "beam/nodename.h"
 #include "beam/probe/term.h"
+#include "beam/probe/term_read.h"
 
 static const unsigned char *encoded;
 static size_t encoded_len;
@@ -30,6 +31,15 @@ int enif_term_to_binary(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifBinary *bin)
     *bin = (ErlNifBinary){.size = encoded_len, .data = malloc(encoded_len + 1)};
     memcpy(bin->data, encoded, encoded_len);
     return 1;
+}
+
+static int type = ERL_NIF_TERM_TYPE_PID;
+
+int read_type(ErlNifEnv *env, ERL_NIF_TERM t)
+{
+    (void)env;
+    (void)t;
+    return type;
 }
 
 void enif_release_binary(ErlNifBinary *bin)
@@ -137,8 +147,11 @@ static void test_remembered_by_its_number(void **state)
     assert_false(nodename_of(NULL, 0, &node));
     text = "nothing";
     assert_false(nodename_of(NULL, 0, &node));
+    text = "<8745.89.0>"; /* of an atom of that name */
+    type = ERL_NIF_TERM_TYPE_ATOM;
+    assert_false(nodename_of(NULL, 0, &node));
+    type = ERL_NIF_TERM_TYPE_PID;
     assert_int_equal(encodings, 0);
-    text = "<8745.89.0>";
     for (int i = 0; i < 3; i++) {
         node = 0;
         assert_true(nodename_of(NULL, 0, &node));

@@ -3,17 +3,19 @@
 
 #include <string.h>
 
+#include "beam/probe/term_read.h"
+
 /* -- code -------------------------------------------------------------------------------------- */
 
 /* erts_internal:prepare_loading(Module, Code), purge_module(Module, Phase) */
 static uint64_t arg_code(struct engine_ctx *ctx, unsigned n)
 {
     struct hook_event *h = hook_event_of(ctx);
-    ErlNifBinary code;
+    size_t bytes;
     switch (n) {
     case 0: return event_pid(&h->ev, h->ev.pid);
     case 1: return event_atom(&h->ev, h->argv[0]);
-    case 2: return enif_inspect_binary(h->ev.env, h->argv[1], &code) ? code.size : 0;
+    case 2: return read_size(h->ev.env, h->argv[1], &bytes) ? bytes : 0;
     default: return 0;
     }
 }

@@ -241,7 +241,7 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
 {
     ERL_NIF_TERM head;
     const ERL_NIF_TERM *e;
-    struct read_bytes b;
+    size_t bytes;
     int64_t i;
     struct read_pairs it;
     struct read_record r;
@@ -270,10 +270,10 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
         case ERL_NIF_TERM_TYPE_REFERENCE: w->words += 3; return;
         case ERL_NIF_TERM_TYPE_FUN: w->words += w->k->local_fun; return;
         case ERL_NIF_TERM_TYPE_BITSTRING:
-            if (!read_binary(env, t, &b))
+            if (!read_size(env, t, &bytes))
                 w->words += w->k->bitstring;
-            else if (b.size <= 64)
-                w->words += 2 + (b.size + 7) / 8;
+            else if (bytes <= 64)
+                w->words += 2 + (bytes + 7) / 8;
             else
                 w->words += w->k->refc_binary;
             return;

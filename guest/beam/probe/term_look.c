@@ -146,7 +146,7 @@ const char *term_kind(ErlNifEnv *env, ERL_NIF_TERM t)
     switch (read_type(env, t)) {
     case ERL_NIF_TERM_TYPE_ATOM: return "atom";
     case ERL_NIF_TERM_TYPE_BITSTRING:
-        return read_binary(env, t, &(struct read_bytes){0}) ? "binary" : "bitstring";
+        return read_size(env, t, &(size_t){0}) ? "binary" : "bitstring";
     case ERL_NIF_TERM_TYPE_FLOAT: return "float";
     case ERL_NIF_TERM_TYPE_FUN: return "fun";
     case ERL_NIF_TERM_TYPE_INTEGER: return "integer";
@@ -166,9 +166,8 @@ int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked)
 {
     const ERL_NIF_TERM *e;
     ERL_NIF_TERM head;
-    struct read_bytes b;
     struct read_record r;
-    size_t pairs;
+    size_t bytes, pairs;
     int n;
     if (read_tuple(env, t, &n, &e))
         return n;
@@ -176,8 +175,8 @@ int64_t term_count(ErlNifEnv *env, ERL_NIF_TERM t, uint64_t *looked)
         return (int64_t)r.n;
     if (read_map_size(env, t, &pairs))
         return (int64_t)pairs;
-    if (read_binary(env, t, &b))
-        return (int64_t)b.size;
+    if (read_size(env, t, &bytes))
+        return (int64_t)bytes;
     for (n = 0; read_cell(env, t, &head, &t); n++)
         if (n == TERM_BYTES_NODES) {
             *looked += TERM_BYTES_NODES;

@@ -49,10 +49,11 @@ enum {
     FIELDS_MOST = 1 << 24 /* of a record: the VM's limit for tuples */
 };
 
-/* Bitstrings that may begin within a byte: READ_BITS since OTP 27, READ_PART before. The emulator
- * copies them whole for who asks for their bytes. */
-enum { READ_BITS = READ_UNKNOWN + 1, READ_PART };
-enum { BITS_START = 2, BITS_END, PART_SIZE = 1, PART_FLAGS = 3, COPIED_MOST = 1 << 16 };
+/* Forms of bitstrings: READ_HEAP and READ_BITS since OTP 27, READ_BYTES and READ_PART before. Two
+ * may begin within a byte; the emulator copies these whole for who asks for their bytes. */
+enum { READ_BYTES = READ_UNKNOWN + 1, READ_HEAP, READ_BITS, READ_PART };
+enum { SIZE = 1 /* of all but READ_BITS */, BITS_START, BITS_END, PART_FLAGS = 3 };
+enum { BYTE = 8, BYTE_MASK = 255, COPIED_MOST = 1 << 16 };
 
 /* The words of a record and of its definition (erl_record.h), which has the header of a tuple. */
 enum { RECORD_DEFINITION = 1, RECORD_VALUES };
@@ -136,7 +137,7 @@ static int type_of_boxed(ERL_NIF_TERM t)
     struct read_record r;
     const uint64_t header = boxed(t)[0];
     const int type = (header & 3) == 0 ? kinds.type[tag_of(header)] : READ_UNKNOWN;
-    if (type == READ_BITS || type == READ_PART)
+    if (type >= READ_BYTES)
         return ERL_NIF_TERM_TYPE_BITSTRING;
     return type == READ_RECORD && !record_of(t, &r) ? READ_UNKNOWN : type;
 }
@@ -159,17 +160,26 @@ static int type_by_tests(ErlNifEnv *env, ERL_NIF_TERM t)
                                          : ERL_NIF_TERM_TYPE_INTEGER;
 }
 
-/* Returns whether the bytes begin within a byte; *size: their number, of such a form. */
-static bool is_shifted(ERL_NIF_TERM t, size_t *size)
+/* The bits of a bitstring, from its own words; false: it is none. */
+struct bits {
+    uint64_t n;
+    bool shifted; /* they begin within a byte */
+};
+static bool bits_of(ERL_NIF_TERM t, struct bits *b)
 {
-    enum { BYTE = 8, BYTE_MASK = 255 };
-    const uint64_t *w = boxed(t);
-    *size = 0;
     if (!kinds.known || !is_boxed(t))
         return false;
-    switch (kinds.type[tag_of(w[0])]) {
-    case READ_BITS: *size = (w[BITS_END] - w[BITS_START]) / BYTE; return w[BITS_START] % BYTE != 0;
-    case READ_PART: *size = w[PART_SIZE]; return (w[PART_FLAGS] >> BYTE & BYTE_MASK) != 0;
+    const uint64_t *w = boxed(t);
+    switch ((w[0] & 3) == 0 ? kinds.type[tag_of(w[0])] : READ_UNKNOWN) {
+    case READ_BYTES: *b = (struct bits){w[SIZE] * BYTE, false}; return true;
+    case READ_HEAP: *b = (struct bits){w[SIZE], false}; return true;
+    case READ_BITS:
+        *b = (struct bits){w[BITS_END] - w[BITS_START], w[BITS_START] % BYTE != 0};
+        return true;
+    case READ_PART:
+        *b = (struct bits){w[SIZE] * BYTE + (w[PART_FLAGS] & BYTE_MASK),
+                           (w[PART_FLAGS] >> BYTE & BYTE_MASK) != 0};
+        return true;
     default: return false;
     }
 }
@@ -204,8 +214,11 @@ static bool agrees(ErlNifEnv *env)
         {ERL_NIF_TERM_TYPE_BITSTRING, small},
         {ERL_NIF_TERM_TYPE_BITSTRING, large},
         {ERL_NIF_TERM_TYPE_BITSTRING, enif_make_sub_binary(env, large, 1, LARGE_BINARY - 2)}};
-    size_t size;
-    if (is_shifted(made[sizeof made / sizeof *made - 1].t, &size) || size != LARGE_BINARY - 2)
+    const ERL_NIF_TERM part = made[sizeof made / sizeof *made - 1].t;
+    size_t n[3];
+    if (!read_size(env, small, &n[0]) || !read_size(env, large, &n[1]) ||
+        !read_size(env, part, &n[2]) || n[0] != SMALL_BINARY || n[1] != LARGE_BINARY ||
+        n[2] != LARGE_BINARY - 2)
         return false;
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         if (read_type(env, made[i].t) != made[i].type ||
@@ -220,12 +233,16 @@ bool read_init(ErlNifEnv *env, int otp)
         uint8_t tag, first, last, type;
     } rows[] = {
 #define ERL_NIF_TERM_TYPE_RECORD          READ_RECORD
+#define ERL_NIF_TERM_TYPE_BYTES           READ_BYTES
+#define ERL_NIF_TERM_TYPE_HEAP            READ_HEAP
 #define ERL_NIF_TERM_TYPE_BITS            READ_BITS
 #define ERL_NIF_TERM_TYPE_PART            READ_PART
 #define WORD_TERM(tag, first, last, type) {tag, first, last, ERL_NIF_TERM_TYPE_##type},
 #include "words/terms.list"
 #undef WORD_TERM
 #undef ERL_NIF_TERM_TYPE_RECORD
+#undef ERL_NIF_TERM_TYPE_BYTES
+#undef ERL_NIF_TERM_TYPE_HEAP
 #undef ERL_NIF_TERM_TYPE_BITS
 #undef ERL_NIF_TERM_TYPE_PART
     };
@@ -392,14 +409,30 @@ bool read_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct read_bytes *b)
     }
     if (!enif_is_binary(env, t))
         return false;
-    size_t size;
-    if (is_shifted(t, &size) && size > COPIED_MOST) {
-        *b = (struct read_bytes){(const unsigned char *)"", 0, size};
+    struct bits bits;
+    if (bits_of(t, &bits) && bits.shifted && bits.n / BYTE > COPIED_MOST) {
+        *b = (struct read_bytes){(const unsigned char *)"", 0, bits.n / BYTE};
         return true;
     }
     if (!enif_inspect_binary(env, t, &bin))
         return false;
     *b = (struct read_bytes){bin.data, bin.size, bin.size};
+    return true;
+}
+
+bool read_size(ErlNifEnv *env, ERL_NIF_TERM t, size_t *bytes)
+{
+    struct read_bytes b;
+    struct bits bits;
+    if (bits_of(t, &bits)) {
+        *bytes = bits.n / BYTE;
+        return bits.n % BYTE == 0;
+    }
+    if (kinds.known && !read_is_frozen(t))
+        return false;
+    if (!read_binary(env, t, &b))
+        return false;
+    *bytes = b.size;
     return true;
 }
 

@@ -74,6 +74,10 @@ struct read_bytes {
     size_t size; /* of the binary */
 };
 bool read_binary(ErlNifEnv *env, ERL_NIF_TERM t, struct read_bytes *b);
+/* Returns the size of a binary in bytes. Whoever needs no more does not ask for the bytes: the
+ * emulator takes from a binary that grows the room that it has left, so that its next growth copies
+ * it. */
+bool read_size(ErlNifEnv *env, ERL_NIF_TERM t, size_t *bytes);
 
 /* Returns the number of pairs of a map. */
 bool read_map_size(ErlNifEnv *env, ERL_NIF_TERM t, size_t *pairs);

@@ -12,6 +12,7 @@
  * does not hold for a driver that answers a command at once, when the command had to wait for such
  * a turn; no event says when the command is done and input begins, so both count. */
 #include "beam/probe/ports.h"
+#include "beam/probe/term_read.h"
 #include "beam/tracer.h"
 
 enum {
@@ -70,15 +71,15 @@ static uint64_t arg_atom(struct engine_ctx *ctx, unsigned n)
 /* Counts the bytes of a binary or of a flat iolist; -1 for a list that is too long to count. */
 static uint64_t bytes_of(ErlNifEnv *env, ERL_NIF_TERM t)
 {
-    ErlNifBinary bin;
+    size_t bytes;
     ERL_NIF_TERM head;
     uint64_t n = 0;
     for (unsigned i = 0; enif_get_list_cell(env, t, &head, &t); i++) {
         if (i == BYTES_CELLS)
             return (uint64_t)-1;
-        n += enif_inspect_binary(env, head, &bin) ? bin.size : 1;
+        n += read_size(env, head, &bytes) ? bytes : 1;
     }
-    return enif_inspect_binary(env, t, &bin) ? n + bin.size : n;
+    return read_size(env, t, &bytes) ? n + bytes : n;
 }
 
 static uint64_t arg_bytes(struct engine_ctx *ctx, unsigned n)
