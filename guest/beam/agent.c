@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "beam/probe/alias.h"
 #include "beam/probe/missed.h"
+#include "beam/probe/shapes.h"
 #include "beam/probe/procname.h"
 #include "beam/probe/ports.h"
 #include "beam/probe/blocked.h"
@@ -112,6 +113,7 @@ static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     agent.sizes = term_sizes_of(otp);
     term_init(env, otp);
     term_text_init(otp);
+    shapes_init(otp);
     load_calibrate();
     agent.sessions = agent_has(OTP_TRACE_SESSIONS);
     agent.server = self;
@@ -391,6 +393,18 @@ static ERL_NIF_TERM nif_count_missed(ErlNifEnv *env, int argc, const ERL_NIF_TER
     if (!p || !enif_get_uint64(env, argv[1], &calls))
         return enif_make_badarg(env);
     engine_count_missed(p->engine, RECORD_DROP_LOAD, calls);
+    return agent.atom.ok;
+}
+
+/* nif_count_unknown(Program, Messages) -> ok: the server got messages of an unknown shape. */
+static ERL_NIF_TERM nif_count_unknown(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    ErlNifUInt64 n;
+    struct program *p = agent_program(env, argv[0]);
+    if (!p || !enif_get_uint64(env, argv[1], &n))
+        return enif_make_badarg(env);
+    engine_count_missed(p->engine, RECORD_DROP_SHAPE, n);
     return agent.atom.ok;
 }
 
@@ -719,6 +733,8 @@ static ErlNifFunc functions[] = {
     {"nif_loading", 1, nif_loading, 0},
     {"nif_missed", 1, nif_missed, DIRTY},
     {"nif_count_missed", 2, nif_count_missed, 0},
+    {"nif_count_unknown", 2, nif_count_unknown, 0},
+    {"nif_unknown", 0, shapes_nif, 0},
     {"nif_alive", 1, nif_alive, 0},
     {"nif_inside_known", 0, inside_known_nif, 0},
     {"nif_inside", 1, nif_inside, 0},

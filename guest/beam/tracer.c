@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "beam/probe/blocked.h"
 #include "beam/probe/procname.h"
+#include "beam/probe/shapes.h"
 #include "beam/probe/terms.h"
 #include "beam/tracer.h"
 
@@ -186,9 +187,6 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     const ERL_NIF_TERM tag = argv[0];
     if (!gate_open())
         return a->ok;
-    /* The tracee is a process or a port of this node; for seq_trace it is the label instead. */
-    if (!event_is_word(argv[2]) && tag != a->seq_trace)
-        return a->ok;
     struct engine_thread *t = engine_thread_self();
     if (!t) {
         atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
@@ -203,17 +201,21 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     engine_enter(t);
     load_begin(&me->sampler, &sample);
     const struct snapshot *s = atomic_load(&agent.snapshot);
-    if (procname_wanted())
+    bool port;
+    const bool known = shapes_known(env, argv, &port);
+    if (known && procname_wanted())
         procname_event(env, argv); /* also before the programs that want names run */
     if (s && __builtin_expect(s->vtime, 0))
         me->running.began = monotonic_ns();
     if (!s)
         ;
+    else if (!known)
+        shapes_lost(s, t, env, argv);
     else if (tag == a->call)
         tracer_call(s, t, env, argv);
     else if (tag == a->return_to)
         tracer_return_to(s, t, env, argv);
-    else if (enif_is_port(env, argv[2]) && tag != a->seq_trace) /* there it is the label */
+    else if (port)
         tracer_port(s, t, env, argv);
     else if (tag == a->send)
         tracer_send(s, t, env, argv, false);

@@ -719,6 +719,16 @@ void engine_count_missed(struct engine *e, enum record_drop kind, uint64_t n)
     atomic_fetch_add(&e->tier_drops[kind], n);
 }
 
+void engine_drop(struct engine *e, const struct engine_thread *t, enum record_drop kind)
+{
+    if (atomic_load_explicit(&e->phase, memory_order_relaxed) != ENGINE_RUNNING)
+        return;
+    if (t->index < e->opt.threads)
+        tcount_add(&engine_tstate(e, t->index)->drop[kind], 1);
+    else
+        atomic_fetch_add_explicit(&e->tier_drops[RECORD_DROP_THREAD], 1, memory_order_relaxed);
+}
+
 void engine_end(struct engine *e)
 {
     atomic_store(&e->exiting, 1);

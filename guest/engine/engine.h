@@ -290,6 +290,9 @@ void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *c
 void engine_counts(const struct engine *e, struct record_counts *c);
 /* Counts n drops that the tier knows of, from any thread. */
 void engine_count_missed(struct engine *e, enum record_drop kind, uint64_t n);
+/* Counts a drop on the calling thread, while the program runs. Between engine_enter and
+ * engine_leave. */
+void engine_drop(struct engine *e, const struct engine_thread *t, enum record_drop kind);
 
 /* -- reading --------------------------------------------------------------------- */
 /* Makes the other half active, for the kinds in `what` and all threads. Then mark, wait for quiet,

@@ -21,6 +21,9 @@
 -define(EXCEPTION, 194).
 -define(LOCAL_ENTRY, 199).
 
+%% Where the counts of a program have the drops of events in a form that the agent does not know: behind six others, and ten drops.
+-define(DROP_SHAPE, 17).
+
 %% Clauses of the image: see mkimage.c.
 -define(COUNT, 0).
 -define(TEXTS, 1).
@@ -59,7 +62,7 @@ tests() ->
      server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
      whole_module, heard_meanwhile, given_up_and_loaded, given_up_beside, ended_and_loaded, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, instructions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
-     ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, terms_refused, terms_hidden, filters_refused, filters_are_set, many_times, under_churn, taken_away_at_work, guard_killed_too].
+     ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, shapes, shapes_of_the_vm, terms_refused, terms_hidden, filters_refused, filters_are_set, many_times, under_churn, taken_away_at_work, guard_killed_too].
 
 %% Runs a test; returns ok or failed.
 one(Name, F) ->
@@ -234,11 +237,15 @@ trace(L) ->
     ?equal([], start(A, L)),
     A.
 
-%% Stops, and gives everything that was not read yet: {records, aggregation, counts}.
-finish(A) ->
+%% Stops, and gives everything that was not read yet: {records, aggregation, counts}. Whatever the test has done, the VM has reported it in
+%% shapes that the agent knows.
+finish(A) -> finish(A, 0).
+
+finish(A, Unknown) ->
     ok = call(A, stop),
-    R = drain(A),
+    #{counts := Counts} = R = drain(A),
     ok = call(A, close),
+    ?equal({unknown, Unknown}, {unknown, element(?DROP_SHAPE, Counts)}),
     R.
 
 drain(A) -> drain(A, 3, [], 0).
@@ -402,7 +409,7 @@ test(life) ->
     ?assert(not lists:member(erltrace_agent, Modules)),
     ?equal(Modules, lists:sort(Modules)),
     {ok, [{agent_work, Fs, [{4, Private}]}]} = call(A, {functions, [agent_work]}), % PROBE_FN_PRIVATE
-    ?equal(agent_work:module_info(functions) -- agent_work:module_info(exports), Private),
+    ?equal(lists:sort(agent_work:module_info(functions) -- agent_work:module_info(exports)), lists:sort(Private)),
     ?assert(lists:member({leaf, 1}, Fs)),
     {ok, {none, <<"is not loaded">>}} = call(A, {debug_info, a_module_that_is_not}),
     {ok, {none, <<"was loaded from no file (preloaded)">>}} = call(A, {debug_info, erlang}),
@@ -413,7 +420,7 @@ test(life) ->
     {running, #{records := [], aggs := G}, []} = read(A),
     ?equal(#{}, G),
     ?equal([], [P || P <- processes(), traced(P)]),
-    #{counts := {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [], 0}} = finish(A);
+    #{counts := {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [], 0}} = finish(A);
 
 test(calls_are_counted) ->
     code:ensure_loaded(agent_work),
@@ -426,7 +433,7 @@ test(calls_are_counted) ->
     #{aggs := G2, counts := C} = finish(A),
     ?equal(#{{<<"entry">>, <<"leaf/1">>} => 7 * 1009 + 3, {<<"entry">>, <<"calls/1">>} => 7 * 1010 + 4}, added(G1, G2)),
     ?equal(14 * 1009 + 14, element(1, C)),
-    ?equal(0, element(18, C)), % all of the node
+    ?equal(0, element(19, C)), % all of the node
     ?equal(element(1, C), element(3, C));
 
 test(begin_end_tick_exit_error) ->
@@ -1130,6 +1137,81 @@ test(filters_are_set) ->
     {meta, 1} = lists:keyfind(meta, 1, Placed),
     {filtered, 1} = lists:keyfind(filtered, 1, Placed),
     ok = call(A, close);
+
+%% What the VM hands to trace/5 is forged here, in a library that serves this process, with nothing set in the VM: each row of
+%% guest/words/shapes.list fires what it should; with an element more, one less, or one of another type it is a drop, and nothing else.
+test(shapes) ->
+    M = library(),
+    ok = M:nif_start(otp()),
+    Local = work(calls, 1),
+    Kinds = lists:seq(10, 21) ++ lists:seq(25, 36) ++ lists:seq(60, 78) ++ [129, 130],
+    {ok, P, _, _, _, _} =
+        M:nif_enable(file("build/test/agent/image.dif"), [{threads, 64}, {bufsize, 1 bsl 16}, {aggsize, 1 bsl 20}, {dynvarsize, 1 bsl 16}],
+                     bindings([{K, [], ?COUNT} || K <- Kinds] ++
+                              [{K, F, ?COUNT} || {K, F} <- [{?ENTRY, work(leaf, 1)}, {?ENTRY, Local}, {?RETURN, Local}, {?EXCEPTION, Local}]]),
+                     <<"erlang1">>),
+    ok = M:nif_phase(P, running),
+    ok = M:nif_publish([P], [], [Local]),
+    _ = M:nif_gate(true),
+    [] = M:nif_unknown(),
+    Port = open_port({spawn, "cat"}, []),
+    Of = fun(process) -> self(); (port) -> Port; (Term) -> Term end,
+    Rows = shapes(Port, Local),
+    ?equal([], listed() -- [{T, case W of process -> process; port -> port; _ -> term end} || {W, T, _, _, _, _, _} <- Rows]),
+    Sent = fun(Row, Tag, Who, Msg, Opts) ->
+               #{fired := F0, shape := D0, all := A0} = dropped(M, P),
+               ok = M:trace(Tag, [], Who, Msg, Opts),
+               #{fired := F1, shape := D1, all := A1} = dropped(M, P),
+               {Row, F1 - F0, D1 - D0, (A1 - A0) - (D1 - D0)}
+           end,
+    Lost = [begin
+                Opts = opts(Extra),
+                ?equal({Row, Fires, 0, 0}, Sent(Row, Tag, Of(Who), Msg, Opts)),
+                Odd = [{Of(Who), X, Opts} || X <- odd(InMsg, Msg)] ++
+                      [{Of(Who), Msg, opts(X)} || Extra =/= none, X <- odd(InExtra, Extra)] ++
+                      [{Of(Who), Msg, X} || Extra =/= none, X <- [#{}, [], {extra, Extra}]] ++
+                      [{X, Msg, Opts} || Who =:= process orelse Who =:= port, X <- [{Of(Who)}, [Of(Who)], an_atom, 17, <<"one">>]],
+                [?equal({{Row, T}, 0, 1, 0}, Sent({Row, T}, Tag, Who1, Msg1, Opts1)) || {Who1, Msg1, Opts1} = T <- Odd],
+                [] =:= Odd orelse ?equal({Tag, true}, {Tag, lists:usort(M:nif_unknown()) -- [Tag, other] =:= []}),
+                ?equal({Row, Fires, 0, 0}, Sent(Row, Tag, Of(Who), Msg, Opts)),
+                length(Odd)
+            end || {Who, Tag, Msg, InMsg, Extra, InExtra, Fires} = Row <- Rows],
+    ?assert(lists:sum(Lost) > 300),
+    %% Tags that nobody knows, and those of a process with a port; and so many keys more as there may be, which change nothing.
+    [?equal({T, 0, 1, 0}, Sent(T, Tag, Who, x, #{})) || {Tag, Who} = T <- [{sent, self()}, {open, self()}, {spawn, Port}, {[], self()}, {<<"send">>, Port}]],
+    ?equal([other], M:nif_unknown()),
+    ?equal({more, 1, 0, 0}, Sent(more, send, self(), x, #{extra => self(), timestamp => monotonic, new => 1})),
+    results(M, Sent, Local),
+    %% A program that needs nothing of the kind has lost nothing.
+    {ok, Q, _, _, _, _} = M:nif_enable(file("build/test/agent/image.dif"), [{threads, 64}, {bufsize, 1 bsl 16}, {aggsize, 1 bsl 16}, {dynvarsize, 1 bsl 16}],
+                                       bindings([{?SPAWN, [], ?COUNT}]), <<"erlang1">>),
+    ok = M:nif_phase(Q, running),
+    ok = M:nif_publish([P, Q], [], [Local]),
+    ?equal({send, 0, 1, 0}, Sent(send, send, self(), x, #{})),
+    ?equal(#{fired => 0, shape => 0, all => 0}, dropped(M, Q)),
+    ?equal({spawn, 0, 1, 0}, Sent(spawn, spawn, self(), x, #{})),
+    ?equal(#{fired => 0, shape => 1, all => 1}, dropped(M, Q)),
+    ok = M:nif_phase(P, stopped),
+    ?equal({stopped, 0, 0, 0}, Sent(stopped, send, self(), x, #{})),
+    true = port_close(Port),
+    _ = M:nif_gate(false),
+    code:delete(M), code:purge(M);
+
+%% What the VM does report, of every kind, has the shapes of the rows: nothing is lost, and each kind of event has come.
+test(shapes_of_the_vm) ->
+    Kinds = lists:seq(10, 21) ++ lists:seq(25, 35) ++ lists:seq(60, 69) ++ lists:seq(71, 78),
+    A = trace([{K, [], ?COUNT} || K <- Kinds] ++ [{?ENTRY, work(leaf, 1), ?COUNT}, {?RETURN, work(leaf, 1), ?COUNT}, {?EXCEPTION, work(thrower, 1), ?COUNT}]),
+    {_, normal} = agent_work:run(fun agent_work:everything/0),
+    #{aggs := G} = finish(A),
+    Seen = lists:usort([Name || {Name, _} <- maps:keys(G)]),
+    ?equal([], [N || N <- [<<"process-spawn">>, <<"process-spawned">>, <<"process-exit">>, <<"process-scheduled">>, <<"process-unscheduled">>, <<"message-send">>,
+                           <<"message-send_noproc">>, <<"message-queued">>, <<"gc_minor-start">>, <<"gc_minor-end">>,
+                           <<"gc_major-start">>, <<"gc_major-end">>, <<"gc-max_heap">>, <<"process-link">>, <<"process-unlink">>,
+                           <<"process-getting_linked">>, <<"process-getting_unlinked">>, <<"process-register">>, <<"process-unregister">>, <<"trace_seq">>,
+                           <<"port-open">>, <<"port-command">>, <<"port-control">>, <<"port-exit">>, <<"port-connect">>, <<"driver-start">>,
+                           <<"driver-stop">>, <<"driver-output">>, <<"driver-outputv">>, <<"driver-control">>, <<"port-link">>, <<"port-unlink">>,
+                           <<"port-register">>, <<"port-unregister">>, <<"port-data">>, <<"port-scheduled">>, <<"port-unscheduled">>,
+                           <<"entry">>, <<"return">>, <<"exception">>], not lists:member(N, Seen)]);
 
 test(terms_refused) ->
     B = bindings([{?ENTRY, work(leaf, 1), ?COUNT}]),
@@ -1902,6 +1984,106 @@ fuzz(_, Image) ->
               ok = call(A, close),
               R
           end).
+
+%% The rows of shapes.list that this release has: {tag, of what}.
+listed() ->
+    {ok, List} = file:read_file(filename:join(root(), "guest/words/shapes.list")),
+    {match, Rows} = re:run(List, "^WORD_SHAPE\\((\\w+), (\\w+),.*, (\\d+), (\\d+)\\)$", [global, multiline, {capture, all_but_first, list}]),
+    [{list_to_atom(string:trim(Tag, trailing, "_")), list_to_atom(string:lowercase(Who))}
+     || [Who, Tag, First, Last] <- Rows, otp() >= list_to_integer(First), Last =:= "0" orelse otp() =< list_to_integer(Last)].
+
+%% {process, port or the tracee itself, tag, message, terms that are none (`any`: each is one), extra, likewise, firings}
+shapes(Port, {M, F, _} = Local) ->
+    Words = [{K, 233} || K <- [old_heap_block_size, heap_block_size, mbuf_size, recent_size, stack_size, old_heap_size, heap_size,
+                               bin_vheap_size, bin_vheap_block_size, bin_old_vheap_size, bin_old_vheap_block_size]],
+    NoWords = fun(L) -> [lists:keydelete(K, 1, L) || {K, _} <- L, K =/= mbuf_size, K =/= recent_size, K =/= bin_vheap_block_size,
+                                                     K =/= bin_old_vheap_block_size] ++
+                            [lists:keyreplace(heap_size, 1, L, X) || X <- [{heap_size}, {heap_size, 1, 1}, {heap_size, -1}, {heap_size, a}]] ++
+                            [[], [heap_size | L], L ++ x, lists:duplicate(40, hd(L)) ++ L] end,
+    Collection = [{wordsize, 0} | Words],
+    NoMfa = [{M, F, -1}, {M, F, 256}, {M, F, a}, {M, F, [x | y]}, {"m", F, 1}, {M, [F], 1}, 1, a],
+    Start = {M, F, [1, 2]},
+    NoStart = [{M, F, 2}, {M, F, [1 | 2]}, {M, F, {}}, {"m", F, []}, {1, F, []}, {M, self(), []}],
+    NoEnd = [an_atom, 17, make_ref()],
+    Seq = {send, {1, 2}, self(), self(), hello},
+    NoSeq = [setelement(1, Seq, sent), setelement(1, Seq, {send})] ++ [setelement(2, Seq, X) || X <- [{1}, {1, 2, 3}, {1, a}, {a, 2}, 1]] ++
+            [setelement(N, Seq, X) || N <- [3, 4], X <- [17, {a}, {a, 1}, {a, b, c}, [a]]],
+    Told = fun(X) -> {self(), X} end,
+    NoTold = [Told(X) || X <- [open, {command}, {command, <<>>, x}, {command, 17}, {closed, x}, {control, 17}, {control, {17}}, {control, {a, <<>>}},
+                               {control, {1, 17}}, {control, {1, <<>>, x}}, {call, {-1, <<>>}}, {connect, 17}, {connect, x}, {close, x}]] ++
+             [{17, close}, {{self()}, close}, connected, 0],
+    [{process, send, hello, any, self(), [17], 1}, {process, send, hello, any, {a_name, 'n@h'}, [{a, 1}, {1, 'n@h'}, {a, b, c}], 2},
+     {process, send, hello, any, Port, [], 0}, {process, send_to_non_existing_process, hello, any, self(), [17], 1},
+     {process, 'receive', hello, any, none, [], 1},
+     {process, exit, normal, any, none, [], 1}] ++
+    [{process, T, X, [Y || Y <- NoMfa], none, [], 1} || T <- [in, out, in_exiting, out_exiting, out_exited], X <- [{M, F, 1}, 0]] ++
+    [{process, return_to, X, [Y || Y <- NoMfa -- [1, a]] ++ [0, 17], none, [], 0} || X <- [{M, F, 1}, undefined]] ++
+    [{process, call, {M, leaf, [1]}, [{M, leaf, [x | y]}, {M, leaf, a}, {M, leaf, -1}, {"m", leaf, []}, 0], none, [], 1},
+     {process, call, Local, [], none, [], 1},
+     {process, call, {erts_internal, prepare_loading, [m, <<"code">>]},
+      [{erts_internal, prepare_loading, A} || A <- [[m, code], [m, [<<"code">>]], ["m", <<"code">>], [{m}, <<"code">>]]], none, [], 1},
+     {process, call, {erts_internal, purge_module, [m, prepare]}, [], none, [], 0},
+     {process, call, {erts_internal, purge_module, [m, complete]},
+      [{erts_internal, purge_module, A} || A <- [[m, completed], [m, {complete}], ["m", complete]]], none, [], 1},
+     {process, return_from, Local, NoMfa, 7, any, 0},
+     {process, exception_from, Local, NoMfa, {error, badarg}, [{17, x}, {[], x}, error], 1}] ++
+    [{process, T, Collection, NoWords(Collection), none, [], 1} || T <- [gc_minor_start, gc_minor_end, gc_major_start, gc_major_end]] ++
+    [{process, gc_max_heap_size, Words, NoWords(Words), none, [], 1},
+     {process, spawn, self(), [Port | NoEnd], Start, NoStart, 1},
+     {process, spawned, self(), [17], Start, NoStart, 1}] ++
+    [{process, T, X, NoEnd, none, [], 1} || T <- [link, unlink, getting_linked, getting_unlinked], X <- [self(), Port]] ++
+    [{Who, T, a_name, [17, self()], none, [], 1} || Who <- [process, port], T <- [register, unregister]] ++
+    [{port, 'receive', Told({command, <<"x">>}), NoTold, none, [], 2}, {port, 'receive', Told({command, [<<"x">>]}), [], none, [], 2},
+     {port, 'receive', Told(close), [], none, [], 1}, {port, 'receive', Told({connect, self()}), [], none, [], 2},
+     {port, 'receive', Told({control, {17, <<>>}}), [], none, [], 2}, {port, 'receive', Told({call, {17, <<>>}}), [], none, [], 1},
+     {port, 'receive', timeout, [], none, [], 0},
+     {port, send, {Port, {data, <<"x">>}}, any, self(), NoEnd, 1}, {port, send_to_non_existing_process, hello, any, self(), NoEnd, 0},
+     {port, closed, normal, any, none, [], 2}, {port, open, self(), [17], cat, [17, self(), "cat"], 2}] ++
+    [{port, T, X, [17, self()], none, [], 1} || T <- [in, out], X <- [0, command]] ++
+    [{port, T, self(), NoEnd, none, [], 1} || T <- [getting_linked, getting_unlinked]] ++
+    [{[label], seq_trace, X, NoSeq, none, [], 1} || X <- [Seq, setelement(1, Seq, 'receive'), setelement(1, Seq, print), setelement(3, Seq, node()),
+                                                          setelement(4, Seq, []), setelement(4, Seq, {a, b}), setelement(4, Seq, make_ref())]].
+
+%% What is not such a term.
+odd(any, _) -> [];
+odd(Given, T) -> Given ++ others(T).
+
+%% Terms with an element more, one less, and of other types.
+others(T) ->
+    [<<"one">>, 1.5, #{}, [T], {T}, fun() -> ok end] ++
+    if is_tuple(T), T =/= {} -> [erlang:append_element(T, x), erlang:delete_element(tuple_size(T), T)];
+       is_list(T), T =/= [] -> [[x | T], tl(T), T ++ x];
+       true -> []
+    end.
+
+opts(none) -> #{};
+opts(Extra) -> #{extra => Extra}.
+
+%% Results of match specifications. Before OTP 27 they may be another tool's.
+results(M, Sent, Local) ->
+    Result = fun(X) -> #{match_spec_result => X} end,
+    Odd = case otp() >= 27 of
+              true -> {0, 1, 0};
+              false -> {1, 0, 0}
+          end,
+    Is = fun({Fires, Drops, Else}, Row, {_, _, _, _} = Got) -> ?equal({Row, Fires, Drops, Else}, Got) end,
+    [Is({1, 0, 0}, X, Sent(X, call, self(), Local, Result(X))) || X <- [undefined, {m, f, 1}, {undefined, [1]}, {{m, f, 1}, [1]}]],
+    [Is(Odd, X, Sent(X, call, self(), Local, Result(X)))
+     || X <- [{m, f}, {m, f, 1, x}, {m, f, [1]}, {m, f, a}, <<"one">>, 17, [], {undefined, [1], x}, {undefined, x}, {{m, f}, [1]}, {[1]}]],
+    Token = {1, label, 5, self(), 3},
+    Send = fun(X) -> maps:put(extra, self(), Result(X)) end,
+    [Is({1, 0, 0}, X, Sent(X, send, self(), hello, Send(X))) || X <- [[], Token, setelement(4, Token, node()), setelement(2, Token, [7])]],
+    [Is(Odd, X, Sent(X, send, self(), hello, Send(X)))
+     || X <- [erlang:append_element(Token, x), erlang:delete_element(5, Token), 17, a, <<"one">>, [Token], {Token}] ++
+             [setelement(N, Token, X) || N <- [1, 3, 5], X <- [a, [], 1.5]] ++ [setelement(4, Token, X) || X <- [17, [], {self()}]]],
+    _ = M:nif_unknown(),
+    ok.
+
+%% What a program has counted: firings, drops of unknown shapes, all drops.
+dropped(M, P) ->
+    Counts = M:nif_counts(P),
+    Drops = lists:sublist(tuple_to_list(Counts), 7, tuple_size(Counts) - 8),
+    #{fired => element(1, Counts), shape => element(?DROP_SHAPE, Counts), all => lists:sum(Drops)}.
 
 %% Dirty schedulers: files, and collections of large heaps; and processes that die there.
 dirty(Stop) ->

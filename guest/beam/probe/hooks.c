@@ -1,5 +1,6 @@
 /* hooks.c - the table of hooks, and their firing. See hooks.h. */
 #include "beam/probe/hooks.h"
+#include "beam/probe/shapes.h"
 
 #include <string.h>
 
@@ -24,6 +25,21 @@ static uint64_t arg_code(struct engine_ctx *ctx, unsigned n)
 static bool is_complete(const struct hook_event *h)
 {
     return h->argv[1] == agent.atom.complete;
+}
+
+/* These two are the VM's own affair, which a release may change: whether the arguments are those
+ * that we know. */
+static bool loads_known(const struct hook_event *h)
+{
+    return enif_is_atom(h->ev.env, h->argv[0]) && enif_is_binary(h->ev.env, h->argv[1]);
+}
+
+static bool purges_known(const struct hook_event *h)
+{
+    const struct atoms *a = &agent.atom;
+    return enif_is_atom(h->ev.env, h->argv[0]) &&
+           (h->argv[1] == a->complete || h->argv[1] == a->prepare ||
+            h->argv[1] == a->prepare_on_load || h->argv[1] == a->abort);
 }
 
 /* -- ETS --------------------------------------------------------------------------------------- */
@@ -104,8 +120,8 @@ static const struct hook hooks[] = {
     HIBERNATE("gen_server", "loop_hibernate", 4, is_hibernation_of_server),
     HIBERNATE("gen_statem", "loop_hibernate", 3, is_hibernation_of_server),
 #undef HIBERNATE
-    {PROBE_CODE_LOAD, "erts_internal", "prepare_loading", 2, arg_code, NULL, NULL},
-    {PROBE_CODE_PURGE, "erts_internal", "purge_module", 2, arg_code, is_complete, NULL},
+    {PROBE_CODE_LOAD, "erts_internal", "prepare_loading", 2, arg_code, NULL, NULL, loads_known},
+    {PROBE_CODE_PURGE, "erts_internal", "purge_module", 2, arg_code, is_complete, NULL, purges_known},
 };
 /* clang-format on */
 
@@ -139,6 +155,10 @@ void hooks_fire(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *en
         event_init(&h.ev, t, env, pid, args, r->hook->arg);
         h.ev.fn = fn;
         h.ev.args = args;
+        if (r->hook->known && !r->hook->known(&h)) {
+            shapes_lost_call(&s->named[r->hook->kind], t);
+            continue;
+        }
         if (r->hook->is && !r->hook->is(&h))
             continue;
         if (r->hook->fire)

@@ -39,6 +39,9 @@ struct hook {
     /* Fires the probes that match this call; NULL: the kind has only one, which needs nothing
      * else. */
     void (*fire)(const struct snapshot *s, struct engine_thread *t, struct hook_event *h);
+    /* Returns whether the arguments have the shapes that the function has in the releases that we
+     * know; NULL: what they are is the caller's affair. */
+    bool (*known)(const struct hook_event *h);
 };
 
 /* Returns the i-th row, NULL after the last. */

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "beam/probe/hooks.h"
 #include "beam/probe/missed.h"
+#include "beam/probe/shapes.h"
 
 static struct proctab *processes(void)
 {
@@ -133,11 +134,17 @@ static bool wakes_up(ERL_NIF_TERM m, ERL_NIF_TERM f)
     return f == agent.atom.wake_up && m == agent.atom.proc_lib;
 }
 
-/* Reads what the match specification of a local pattern has put together: the function that the
- * call returns into, or that and the arguments, {Caller, Args}; Args becomes 0 where there are
- * none. Returns false when the caller is not part of it. */
-static bool caller_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct shadow_fn *caller,
-                      ERL_NIF_TERM *call_args)
+/* What comes with a call through a local or global pattern. */
+enum result {
+    RESULT_NONE,   /* nothing */
+    RESULT_CALLER, /* Caller or {Caller, Args}: Caller is {M, F, Arity} or undefined */
+    RESULT_OTHER,  /* something else: another tool's, before OTP 27; never ours */
+};
+
+/* Reads what the match specification of a pattern has put together: the function that the call
+ * returns into, or that and the arguments; Args becomes 0 where there are none. */
+static enum result caller_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct shadow_fn *caller,
+                             ERL_NIF_TERM *call_args)
 {
     ERL_NIF_TERM v, m, f;
     const ERL_NIF_TERM *e;
@@ -146,15 +153,20 @@ static bool caller_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct shadow_fn *calle
     bool args;
     *call_args = 0;
     if (!enif_get_map_value(env, opts, agent.atom.match_spec_result, &v))
-        return false;
+        return RESULT_NONE;
     if (enif_get_tuple(env, v, &n, &e) && n == 2 && enif_is_list(env, e[1])) {
         v = e[0];
         *call_args = e[1];
     }
     *caller = undefined_fn();
-    if (event_get_mfa(env, v, &m, &f, &arity, &args))
-        *caller = (struct shadow_fn){.m = m, .f = f, .a = arity, .bottom = wakes_up(m, f)};
-    return true;
+    if (v == agent.atom.undefined)
+        return RESULT_CALLER;
+    if (!event_get_mfa(env, v, &m, &f, &arity, &args) || args) {
+        *call_args = 0;
+        return RESULT_OTHER;
+    }
+    *caller = (struct shadow_fn){.m = m, .f = f, .a = arity, .bottom = wakes_up(m, f)};
+    return RESULT_CALLER;
 }
 
 static struct shadow *shadow_of(ERL_NIF_TERM pid)
@@ -269,10 +281,24 @@ static void unbound_call(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool meta, E
     struct shadow *sh = proctab_find(shadows(), argv[2]);
     struct shadow_fn me = {.m = m, .f = f, .a = arity}, caller;
     ERL_NIF_TERM call_args;
-    if (sh && caller_of(env, argv[4], &caller, &call_args))
+    if (sh && caller_of(env, argv[4], &caller, &call_args) == RESULT_CALLER)
         shadow_call(sh, &me, &caller, false);
     else if (sh)
         shadow_call_plain(sh, &me);
+}
+
+/* Handles a call whose match specification has given what it cannot give. That it has begun is
+ * still known; what was known of the process's stack is forgotten. */
+static void lost_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
+                      const ERL_NIF_TERM argv[], const struct function *fn, bool counts)
+{
+    struct shadow *sh = proctab_find(shadows(), argv[2]);
+    if (sh)
+        shadow_reset(sh);
+    if (counts && fn->kept)
+        keep_call(env, argv[2], fn, 0);
+    if (counts)
+        shapes_lost(s, t, env, argv);
 }
 
 void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
@@ -282,8 +308,10 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
     ERL_NIF_TERM m, f, pid = argv[2];
     unsigned arity;
     bool meta;
-    if (!event_get_mfa(env, argv[3], &m, &f, &arity, &meta))
+    if (!event_get_mfa(env, argv[3], &m, &f, &arity, &meta)) {
+        shapes_lost(s, t, env, argv);
         return;
+    }
     struct function *fn = snapshot_function(s, m, f, arity);
     if (!fn) {
         if (argv[1] != agent.atom.global)
@@ -294,7 +322,10 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
         struct shadow_fn caller;
         struct came came = {.at = nowhere};
         now_seen(mine, &mine->global, pid, fn, true);
-        caller_of(env, argv[4], &caller, &came.args);
+        if (caller_of(env, argv[4], &caller, &came.args) == RESULT_OTHER) {
+            shapes_lost(s, t, env, argv);
+            return;
+        }
         function_event(t, &fn->global_entry, env, pid, fn, &came);
         return;
     }
@@ -307,13 +338,17 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
         hooks_fire(s, t, env, pid, fn, args_of(env, argv[3]));
     struct shadow_fn caller;
     struct came came = {.at = nowhere, .args = meta ? args_of(env, argv[3]) : 0};
-    bool known = !meta && caller_of(env, argv[4], &caller, &came.args);
+    enum result result = meta ? RESULT_NONE : caller_of(env, argv[4], &caller, &came.args);
+    if (result == RESULT_OTHER && agent.sessions) {
+        lost_call(s, t, env, argv, fn, counts);
+        return;
+    }
     if (!meta && !fn->global_only &&
         s->returns) { /* its return will come whether or not the call counts */
         struct shadow *sh = counts ? shadow_of(pid) : proctab_find(shadows(), pid);
         if (sh) {
             struct shadow_fn me = {.m = m, .f = f, .a = arity};
-            if (known) {
+            if (result == RESULT_CALLER) {
                 came.at.gone = shadow_call(sh, &me, &caller, fn->ret.n > 0);
                 came.at.depth = shadow_depth(sh);
             } else {

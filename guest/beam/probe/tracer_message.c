@@ -6,6 +6,7 @@
  * another node, or none. A token comes with the event when the server has set a match specification
  * that asks for it, which it does when a program uses one of its integers. */
 #include "beam/probe/alias.h"
+#include "beam/probe/shapes.h"
 #include "beam/nodename.h"
 #include "beam/probe/terms.h"
 #include "beam/tracer.h"
@@ -23,6 +24,30 @@ static const struct send *send_of(const struct event *ev)
     return (const struct send *)(const void *)ev;
 }
 
+/* Returns whether this is {Flags, Label, Serial, Sender, Last}. */
+static bool is_token(ErlNifEnv *env, ERL_NIF_TERM t, const ERL_NIF_TERM **e)
+{
+    int n, flags;
+    ErlNifSInt64 serial;
+    return enif_get_tuple(env, t, &n, e) && n == 5 && enif_get_int(env, (*e)[0], &flags) &&
+           enif_get_int64(env, (*e)[2], &serial) && enif_get_int64(env, (*e)[4], &serial) &&
+           (enif_is_pid(env, (*e)[3]) || enif_is_port(env, (*e)[3]) || enif_is_atom(env, (*e)[3]));
+}
+
+/* Returns whether what a match specification has added to an event is a token, or [] for none. In
+ * sessions it is our own; before OTP 27 it may be another tool's, of which users are told, and
+ * which counts as none. */
+static bool token_known(ErlNifEnv *env, ERL_NIF_TERM opts)
+{
+    size_t keys;
+    ERL_NIF_TERM v;
+    const ERL_NIF_TERM *e;
+    if (!agent.sessions || !enif_get_map_size(env, opts, &keys) || keys < 2 ||
+        !enif_get_map_value(env, opts, agent.atom.match_spec_result, &v))
+        return true;
+    return v == agent.nil || is_token(env, v, &e);
+}
+
 /* Returns the n-th integer of the message's token: label, serial last received, serial. The event
  * carries the sender's token before it sends: with {message, {get_seq_token}}, {Flags, Label,
  * Serial, Sender, Last}. Sending increments the serial. When the token came with a message, so that
@@ -31,10 +56,10 @@ static uint64_t token(const struct event *ev, unsigned n)
 {
     ERL_NIF_TERM v;
     const ERL_NIF_TERM *e;
-    int size, label;
+    int label;
     ErlNifSInt64 serial;
     if (!enif_get_map_value(ev->env, send_of(ev)->opts, agent.atom.match_spec_result, &v) ||
-        !enif_get_tuple(ev->env, v, &size, &e) || size != 5)
+        !is_token(ev->env, v, &e))
         return 0;
     if (n == 0)
         return (uint64_t)(int64_t)(enif_get_int(ev->env, e[1], &label) ? label : INT_MIN);
@@ -78,7 +103,8 @@ static uint64_t arg_remote(struct engine_ctx *ctx, unsigned n)
     }
 }
 
-enum where { NOT_A_PROCESS, HERE, ELSEWHERE, GONE };
+/* NOWHERE: that is not something to which a message can be sent. */
+enum where { NOT_A_PROCESS, HERE, ELSEWHERE, GONE, NOWHERE };
 
 /* Looks up a registered name: *to becomes its pid. */
 static enum where by_name(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM *to)
@@ -111,11 +137,12 @@ static enum where receiver_of(ErlNifEnv *env, ERL_NIF_TERM *to, ERL_NIF_TERM *no
             *to = owner;
         return owner != 0 || !nodename_of(env, *to, node) ? HERE : ELSEWHERE;
     }
-    if (!enif_get_tuple(env, *to, &n, &e) || n != 2)
-        return NOT_A_PROCESS; /* a port */
-    *node = e[1];
-    if (!enif_is_atom(env, e[0]) || !enif_is_atom(env, e[1]))
+    if (enif_is_port(env, *to))
         return NOT_A_PROCESS;
+    if (!enif_get_tuple(env, *to, &n, &e) || n != 2 || !enif_is_atom(env, e[0]) ||
+        !enif_is_atom(env, e[1]))
+        return NOWHERE;
+    *node = e[1];
     return e[1] == agent.node ? by_name(env, e[0], to) : ELSEWHERE;
 }
 
@@ -127,10 +154,16 @@ void tracer_send(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
     const struct bounds *noproc = &s->named[PROBE_MESSAGE_SEND_NOPROC];
     struct send ev;
     ERL_NIF_TERM to;
-    if (b->n + remote->n + noproc->n == 0 ||
-        !enif_get_map_value(env, argv[4], agent.atom.extra, &to))
+    if (b->n + remote->n + noproc->n == 0)
         return;
-    enum where where = gone ? GONE : receiver_of(env, &to, &ev.node);
+    bool known = enif_get_map_value(env, argv[4], agent.atom.extra, &to) != 0;
+    enum where where = known ? receiver_of(env, &to, &ev.node) : NOWHERE;
+    if (where == NOWHERE || !token_known(env, argv[4])) {
+        shapes_lost(s, t, env, argv);
+        return;
+    }
+    if (gone)
+        where = GONE;
     if (where == NOT_A_PROCESS)
         return;
     event_init(&ev.ev, t, env, argv[2], argv[3], arg_send);

@@ -84,6 +84,12 @@ export const DROPS: Record<string, Advice & { noun: string }> = {
         advice: "Calls that begin from now on have both; run again, or narrow what is traced",
         remedy: edit,
     },
+    SHAPE: {
+        noun: "events",
+        what: "not understood: the node reports them in a form that this erltrace does not know",
+        advice: "Use an erltrace that knows the node's OTP release; the other events are exact",
+        remedy: wait,
+    },
 };
 
 /** By name of a fault (guest/words/faults.list). */
