@@ -307,7 +307,7 @@ info(overrun, S) ->
     {noreply, erltrace_agent_needs:overrun(S)};
 info(Other, S) ->
     other(Other, S),
-    {noreply, S}.
+    {noreply, erltrace_agent_shapes:heard(Other, S)}.
 
 -ifdef(OPEN). % for tests
 other({open, From, F}, S) -> From ! {opened, F(S)};

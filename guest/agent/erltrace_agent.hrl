@@ -11,6 +11,7 @@
 %%   erltrace_agent_patterns   trace patterns of functions
 %%   erltrace_agent_filters    calls that the VM leaves out, for what predicates ask of their arguments
 %%   erltrace_agent_names      names of processes
+%%   erltrace_agent_shapes     what messages and answers of the VM look like
 %%   erltrace_agent_seq        the system tracer of seq_trace, tokens of messages
 %%   erltrace_agent_hooks      functions whose calls are named probes
 %%   erltrace_agent_placed     what is set for one program, in numbers

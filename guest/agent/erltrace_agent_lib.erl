@@ -42,8 +42,14 @@ evaluate(Text, Variables, Options) ->
 tracer(P) ->
     case erlang:function_exported(?AGENT, nif_loaded, 0) andalso apply(?AGENT, nif_loaded, []) of
         true ->
-            try erlang:trace_info(P, tracer)
-            catch error:badarg -> undefined
+            try erlang:trace_info(P, tracer) of
+                Answer ->
+                    case erltrace_agent_shapes:known(tracer, Answer) orelse Answer =:= undefined of
+                        true -> Answer;
+                        false -> {tracer, Answer} % that of no tool that we know: it is left alone, and told of
+                    end
+            catch
+                error:badarg -> undefined
             end;
         false ->
             undefined

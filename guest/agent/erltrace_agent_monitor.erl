@@ -196,29 +196,42 @@ event({monitor, _, _, _}, #s{monitor = #m{items = I, flooded = F}} = S) when I =
     S;
 event({monitor, P, _, _}, #s{guard = Guard} = S) when P =:= self(); P =:= Guard ->
     S;
-event({monitor, P, What, Info}, #s{monitor = #m{events = N} = M} = S) when N < ?FLOOD ->
-    system(What, P, Info, S#s{monitor = M#m{events = N + 1}});
+event({monitor, P, What, Info}, #s{monitor = #m{events = N} = M} = S0) when N < ?FLOOD ->
+    S = S0#s{monitor = M#m{events = N + 1}},
+    case erltrace_agent_shapes:known({system, What}, {P, Info}) of
+        true -> system(What, P, Info, S);
+        false -> erltrace_agent_shapes:lost(need(What), {system, What}, S)
+    end;
 event({monitor, _, _, _}, #s{monitor = #m{} = M} = S) ->
     flooded(M, S);
-event({nodeup, Node, Info}, #s{monitor = #m{nodes = true}} = S) ->
-    Type = maps:get(node_type, Info, visible),
-    Type =:= hidden andalso ours(Node) orelse
-        begin
-            ?AGENT:nif_event(?PROBE_DIST_MONITOR, self(), {node(), nodeup, Node, Type, undefined}),
-            ?AGENT:nif_event(?PROBE_NODE_UP, self(), {Node, Type})
-        end,
-    S;
-event({nodedown, Node, Info}, #s{monitor = #m{nodes = true}} = S) ->
-    Type = maps:get(node_type, Info, visible),
-    Reason = no_number(maps:get(nodedown_reason, Info, undefined)),
-    Type =:= hidden andalso ours(Node) orelse
-        begin
-            ?AGENT:nif_event(?PROBE_DIST_MONITOR, self(), {node(), nodedown, Node, Type, Reason}),
-            ?AGENT:nif_event(?PROBE_NODE_DOWN, self(), {Node, Type, Reason})
-        end,
-    S;
+event({How, Node, Info}, #s{monitor = #m{nodes = true}} = S) when How =:= nodeup; How =:= nodedown ->
+    case erltrace_agent_shapes:known(How, {Node, Info}) of
+        true ->
+            #{node_type := Type} = Info,
+            Type =:= hidden andalso ours(Node) orelse fire(How, Node, Type, Info),
+            S;
+        false ->
+            erltrace_agent_shapes:lost(?NEED_NODES, How, S)
+    end;
 event(_, S) ->
     S.
+
+fire(nodeup, Node, Type, _) ->
+    ?AGENT:nif_event(?PROBE_DIST_MONITOR, self(), {node(), nodeup, Node, Type, undefined}),
+    ?AGENT:nif_event(?PROBE_NODE_UP, self(), {Node, Type});
+fire(nodedown, Node, Type, #{nodedown_reason := Because}) ->
+    Reason = no_number(Because),
+    ?AGENT:nif_event(?PROBE_DIST_MONITOR, self(), {node(), nodedown, Node, Type, Reason}),
+    ?AGENT:nif_event(?PROBE_NODE_DOWN, self(), {Node, Type, Reason}).
+
+%% What makes the VM send that.
+need(busy_port) -> ?NEED_BUSY_PORT;
+need(busy_dist_port) -> ?NEED_BUSY_DIST_PORT;
+need(long_gc) -> ?NEED_LONG_GC;
+need(long_schedule) -> ?NEED_LONG_SCHEDULE;
+need(large_heap) -> ?NEED_LARGE_HEAP;
+need(long_message_queue) -> ?NEED_LONG_QUEUE;
+need(_) -> ?NEED_MONITOR.
 
 %% Whether a node is an erltrace.
 ours(Node) ->
@@ -231,7 +244,7 @@ system(busy_port, P, Port, S) ->
     ?AGENT:nif_event(?PROBE_PORT_BUSY, P, {Port, P}),
     waits(P, Port, [], S);
 system(busy_dist_port, P, Port, S) ->
-    There = case lists:keyfind(Port, 2, erlang:system_info(dist_ctrl)) of
+    There = case lists:keyfind(Port, 2, erltrace_agent_shapes:connections()) of
                 {Node, _} -> Node;
                 false -> undefined % it has just closed
             end,
@@ -263,8 +276,6 @@ system(long_message_queue, P, Long, #s{monitor = #m{items = Items}} = S) ->
         {_, {Least, _}} -> ?AGENT:nif_event(?PROBE_QUEUE_NORMAL, P, {P, Least});
         false -> ok
     end,
-    S;
-system(_, _, _, S) ->
     S.
 
 %% Fires for the programs whose limit is reached.
@@ -275,24 +286,15 @@ each(Need, Limit, Value, Kind, P, Args, #s{consumers = Cs}) ->
     ok.
 
 value(Key, Info) ->
-    case lists:keyfind(Key, 1, Info) of
-        {_, V} -> V;
-        false -> undefined
-    end.
+    {_, V} = lists:keyfind(Key, 1, Info),
+    V.
 
 %% An integer is a number to nif_event; this argument is text.
 no_number(Reason) when is_integer(Reason) -> integer_to_binary(Reason);
 no_number(Reason) -> Reason.
 
-%% 0 for a number that the VM leaves out.
-number(Key, Info) ->
-    case value(Key, Info) of
-        N when is_integer(N) -> N;
-        _ -> 0
-    end.
-
 sizes(Info) ->
-    [number(K, Info) || K <- [heap_size, old_heap_size, stack_size, mbuf_size, heap_block_size, old_heap_block_size]].
+    [value(K, Info) || K <- [heap_size, old_heap_size, stack_size, mbuf_size, heap_block_size, old_heap_block_size]].
 
 %% Switches the system monitor off, as more comes than the server can take: no events are better than a mailbox that grows without
 %% bound. It is set again when other items are wanted.

@@ -96,6 +96,7 @@ ask(Ask, Ps) ->
 tell(P, Facts, ok) ->
     erltrace_agent_meanwhile:done(processes, 1),
     _ = is_list(Facts) andalso ?AGENT:nif_names([{P, What, Term} || {What, Term} <- Facts]),
+    _ = Facts =:= unknown andalso erltrace_agent_shapes:note(process_info),
     ok.
 
 %% global keeps its names in a table of this node: that waits for no one.
@@ -140,16 +141,23 @@ keys(_, _, _) ->
 facts(P, _) when is_port(P) ->
     port(P, erlang:port_info(P, name), erlang:port_info(P, os_pid));
 facts(P, Has) when ?HAS(Has, ?OTP_LABELS) ->
-    [{initial_call, Call}, {_, Initial}, {_, Label}] =
-        process_info(P, [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}]),
-    [{label, Label} || Label =/= undefined] ++ start(P, Call, Initial);
+    facts_of(P, process_info(P, [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}]));
 facts(P, _) ->
-    case process_info(P, [initial_call, total_heap_size]) of
-        [{_, {proc_lib, init_p, _} = Call}, {_, Words}] when Words =< ?HEAP ->
+    facts_of(P, process_info(P, [initial_call, total_heap_size])).
+
+facts_of(_, undefined) ->
+    []; % it has just ended
+facts_of(P, Info) ->
+    case {erltrace_agent_shapes:known(process_info, Info), Info} of
+        {true, [{_, Call}, {_, Initial}, {_, Label}]} ->
+            [{label, Label} || Label =/= undefined] ++ start(P, Call, Initial);
+        {true, [{_, {proc_lib, init_p, _} = Call}, {_, Words}]} when Words =< ?HEAP ->
             {dictionary, D} = process_info(P, dictionary),
             start(P, Call, proplists:get_value('$initial_call', D));
-        [{_, Call}, _] ->
-            start(P, Call, undefined)
+        {true, [{_, Call}, _]} ->
+            start(P, Call, undefined);
+        {false, _} ->
+            unknown
     end.
 
 start(_, _, {M, F, A}) when is_atom(M), is_atom(F), is_integer(A), A >= 0 -> [{start, {M, F, A}}];
@@ -161,14 +169,13 @@ start(_, MFA, _) -> [{start, MFA}].
 bottom(P) ->
     case process_info(P, current_stacktrace) of
         {_, [_ | _] = Stack} when length(Stack) < ?FRAMES ->
-            {M, F, A, _} = lists:last(Stack),
-            [{frame, {M, F, A}} || is_integer(A)];
+            [{frame, {M, F, A}} || {M, F, A, _} <- [lists:last(Stack)], is_integer(A)];
         _ ->
             []
     end.
 
 port(_, {name, Command}, {os_pid, Pid}) when is_integer(Pid) -> [said(port, ["program ", filename:basename(word(Command))])];
-port(P, {name, "tcp_inet"}, _) -> tcp(P, lists:keyfind(P, 2, erlang:system_info(dist_ctrl)));
+port(P, {name, "tcp_inet"}, _) -> tcp(P, lists:keyfind(P, 2, erltrace_agent_shapes:connections()));
 port(P, {name, "udp_inet"}, _) -> socket(P, "udp");
 port(P, {name, "sctp_inet"}, _) -> socket(P, "sctp");
 port(_, {name, Driver}, _) -> [said(port, ["driver ", word(Driver)])];

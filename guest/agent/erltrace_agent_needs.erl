@@ -355,7 +355,7 @@ watch(S00) ->
     S0#s.port_flags =/= [] andalso erltrace_agent_ports:look(),
     erltrace_agent_names:look(S0),
     S1 = drop_exiting(erltrace_agent_loads:look(S0)),
-    S2 = lost(S1),
+    S2 = erltrace_agent_shapes:watch(lost(S1)),
     {Told, S3} = erltrace_agent_monitor:watch(S2),
     {S4, Complaints, Again} = erltrace_agent_others:look(S3),
     {Gone, S5} = erltrace_agent_hooks:watch(S4),

@@ -88,7 +88,7 @@ event(Program, Kind, Args) ->
 
 walls() ->
     case erltrace_agent_aside:each(fun erlang:statistics/1, [scheduler_wall_time_all], ?ANSWER, 1) of
-        [{_, L}] when is_list(L) -> lists:sort(L);
+        [{_, [_ | _] = L}] -> lists:sort(erltrace_agent_shapes:part(scheduler_wall_time_all, L));
         _ -> [] % a scheduler does not answer because a NIF holds it
     end.
 
@@ -108,6 +108,13 @@ type(I) ->
 
 %% Fires with one number for each normal scheduler, then with one for all dirty ones of each type.
 run_queues(Program) ->
+    Lengths = erlang:statistics(run_queue_lengths_all),
+    case erltrace_agent_shapes:known(run_queue_lengths_all, Lengths) of
+        true -> run_queues(Program, Lengths);
+        false -> erltrace_agent_shapes:note(run_queue_lengths_all)
+    end.
+
+run_queues(Program, Lengths) ->
     Normal = erlang:system_info(schedulers),
     lists:foldl(fun(Length, I) ->
                     Type = if I =< Normal -> normal;
@@ -116,19 +123,19 @@ run_queues(Program) ->
                            end,
                     event(Program, ?PROBE_SCHEDULER_RUN_QUEUE, {I, Type, Length}),
                     I + 1
-                end, 1, erlang:statistics(run_queue_lengths_all)).
+                end, 1, Lengths).
 
 %% -- connections
 
 links() ->
-    All = [L || {Node, _} = L <- erlang:system_info(dist_ctrl), not erltrace_agent_monitor:ours(Node)],
+    All = [L || {Node, _} = L <- erltrace_agent_shapes:connections(), not erltrace_agent_monitor:ours(Node)],
     Asked = maps:from_list(erltrace_agent_aside:each(fun counters/1, [P || {_, P} <- All, is_port(P)], ?ANSWER, 2)),
     %% If a process carries a connection, only that process knows the counters.
     [{Node, {P, maps:get(P, Asked, unknown)}} || {Node, P} <- All].
 
 counters(Port) ->
     {ok, L} = inet:getstat(Port, [recv_oct, send_oct, send_pend, recv_cnt, send_cnt]), % or it is closed
-    [proplists:get_value(K, L, 0) || K <- [recv_oct, send_oct, recv_cnt, send_cnt, send_pend]].
+    [begin {_, N} = lists:keyfind(K, 1, L), true = is_integer(N), N end || K <- [recv_oct, send_oct, recv_cnt, send_cnt, send_pend]].
 
 %% What has been counted since the last poll; all of it for a new connection.
 since(_, unknown, _) ->

@@ -62,7 +62,7 @@ leave_out(S) ->
 own_ports(#s{consumers = Cs}) ->
     {Here, There} = lists:partition(fun(P) -> node(P) =:= node() end, maps:keys(Cs)),
     Nodes = [node(P) || P <- There],
-    [P || {N, P} <- erlang:system_info(dist_ctrl), is_port(P), lists:member(N, Nodes)] ++
+    [P || {N, P} <- erltrace_agent_shapes:connections(), is_port(P), lists:member(N, Nodes)] ++
     lists:append([Ports || {_, Ports} <- erltrace_agent_aside:each(fun ports_of/1, Here, ?ANSWER, ?LATE)]).
 
 ports_of(Pid) ->
@@ -107,7 +107,12 @@ look() ->
 
 know(Ports) ->
     Asked = erltrace_agent_aside:each(fun info/1, Ports, ?ANSWER, ?LATE),
-    ?AGENT:nif_ports([{P, atom(Name), Owner} || {P, [{name, Name}, {connected, Owner}]} <- Asked]).
+    ?AGENT:nif_ports([{P, atom(Name), Owner} || {P, [{name, Name}, {connected, Owner}] = Info} <- Asked, is_known(Info)]),
+    lists:foreach(fun({_, Info}) -> lists:member(undefined, Info) orelse is_known(Info) end, Asked).
+
+is_known(Info) ->
+    erltrace_agent_shapes:known(port_info, Info) orelse
+        begin erltrace_agent_shapes:note(port_info), false end.
 
 %% For a port that is closed or busy, the result may be something else.
 info(Port) ->

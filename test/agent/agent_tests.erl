@@ -62,7 +62,7 @@ tests() ->
      server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
      whole_module, heard_meanwhile, given_up_and_loaded, given_up_beside, ended_and_loaded, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, instructions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
-     ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, shapes, shapes_of_the_vm, terms_refused, terms_hidden, filters_refused, filters_are_set, many_times, under_churn, taken_away_at_work, guard_killed_too].
+     ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, shapes, shapes_of_the_vm, messages_of_other_shapes, answers_of_other_shapes, terms_refused, terms_hidden, filters_refused, filters_are_set, many_times, under_churn, taken_away_at_work, guard_killed_too].
 
 %% Runs a test; returns ok or failed.
 one(Name, F) ->
@@ -1197,6 +1197,65 @@ test(shapes) ->
     _ = M:nif_gate(false),
     code:delete(M), code:purge(M);
 
+%% The same for what the VM sends to the server. The node itself has nothing to send, because of the limits.
+test(messages_of_other_shapes) ->
+    A = open(),
+    Kinds = [90, 93, 95, 96, 97, 100, 101, 102] ++ [K || K <- [98, 99], otp() >= 27],
+    ?equal([], start(A, "build/test/agent/image.dif",
+                     [{bufsize, 1 bsl 16}, {aggsize, 1 bsl 20}, {dynvarsize, 1 bsl 16}, {longgc, 1 bsl 30}, {longschedule, 1 bsl 30},
+                      {largeheap, 1 bsl 40}, {longqueue, 1 bsl 40}], [{K, [], ?COUNT} || K <- Kinds])),
+    P = spawn(fun() -> receive stop -> ok end end),
+    Port = open_port({spawn, "cat"}, []),
+    Sent = fun(Row, Message) ->
+               #{shape := D0} = lost_by(A),
+               A ! Message,
+               #{shape := D1, aggs := G} = lost_by(A),
+               {Row, lists:sort([K || {K, _} <- maps:keys(G), K =/= <<"port-not_busy">>, K =/= <<"dist-port_not_busy">>]), D1 - D0}
+           end,
+    Sizes = [{K, 1 bsl 41} || K <- [heap_size, old_heap_size, stack_size, mbuf_size, heap_block_size, old_heap_block_size]],
+    Gc = [{timeout, 1 bsl 31} | Sizes],
+    Places = [{timeout, 1 bsl 31}, {in, {m, f, 1}}, {out, undefined}],
+    Op = [{timeout, 1 bsl 31}, {port_op, input}],
+    Without = fun(L) -> [lists:keydelete(K, 1, L) || {K, _} <- L] ++ [lists:keyreplace(K, 1, L, {K, <<"one">>}) || {K, _} <- L] ++
+                            [lists:keyreplace(K, 1, L, {K, V, V}) || {K, V} <- L] ++ [17, #{}, [x | L], L ++ x, {L}] end,
+    No = [17, <<"one">>, {Port}, [Port], undefined],
+    Rows = [{[<<"port-busy">>], {monitor, P, busy_port, Port}, No},
+            {[<<"dist-port_busy">>], {monitor, P, busy_dist_port, Port}, No},
+            {[<<"gc-long">>], {monitor, P, long_gc, Gc}, Without(Gc)},
+            {[<<"heap-large">>], {monitor, P, large_heap, Sizes}, Without(Sizes)},
+            {[<<"schedule-long">>], {monitor, P, long_schedule, Places}, Without(Places) ++ [Op]},
+            {[<<"schedule-long">>], {monitor, Port, long_schedule, Op}, Without(Op) ++ [Places]}] ++
+           [{[Name], {monitor, P, long_message_queue, Long}, No}
+            || {Name, Long} <- [{<<"queue-long">>, true}, {<<"queue-normal">>, false}], otp() >= 27],
+    [begin
+         ?equal({M, Probes, 0}, Sent(M, M)),
+         Odd = [setelement(4, M, X) || X <- OddInfo] ++ [setelement(2, M, X) || X <- [17, a, {P}, [P]]] ++
+               [setelement(3, M, X) || X <- [a_new_item, {a_new_item}, 17]] ++
+               [erlang:append_element(M, x), erlang:delete_element(4, M), erlang:delete_element(2, M)],
+         [?equal({X, [], 1}, Sent(X, X)) || X <- Odd],
+         ?equal({M, Probes, 0}, Sent(M, M))
+     end || {Probes, M, OddInfo} <- Rows],
+    Up = {nodeup, 'n@h', #{node_type => visible, connection_id => 7}},
+    Down = {nodedown, 'n@h', #{node_type => hidden, connection_id => 7, nodedown_reason => net_tick_timeout}},
+    NoNode = [#{}, #{node_type => other}, #{node_type => {visible}}, [], [{node_type, visible}], 17],
+    ?equal({up, [<<"dist-monitor">>, <<"node-up">>], 0}, Sent(up, Up)),
+    ?equal({down, [<<"dist-monitor">>, <<"node-down">>], 0}, Sent(down, Down)),
+    [?equal({X, [], 1}, Sent(X, X)) || M <- [Up, Down], X <- [setelement(3, M, I) || I <- NoNode] ++ [setelement(2, M, "n@h"), erlang:append_element(M, x)]],
+    [?equal({X, [], 1}, Sent(X, X)) || X <- [{nodeup, 'n@h'}, {nodeup}, {nodedown, 'n@h', maps:remove(nodedown_reason, element(3, Down))}]],
+    ?equal({nobody, [], 0}, Sent(nobody, {nodedown, 'n@h'})), % of monitor_node/2
+    ?equal({other, [], 0}, Sent(other, {a_new_message, 1})),
+    %% What was lost was told, once each, also what the library has seen.
+    ok = erltrace_agent:trace(sent, [], self(), x, #{}),
+    Told = told_until(A, fun(W) -> has(W, "reports an event in a form") end, get(warned)),
+    [?equal({Text, 1}, {Text, length([W || W <- Told, binary:match(W, Text) =/= nomatch])})
+     || Text <- [<<"sends long_gc of the system monitor in a form that this erltrace does not know">>, <<"sends busy_port of">>,
+                 <<"sends a_new_item of">>, <<"sends nodeup of net_kernel in">>]],
+    ?assert(lists:all(fun(W) -> binary:match(W, <<"use an erltrace that knows this release">>) =/= nomatch end, Told)),
+    P ! stop,
+    true = port_close(Port),
+    #{shape := All} = lost_by(A),
+    finish(A, All);
+
 %% What the VM does report, of every kind, has the shapes of the rows: nothing is lost, and each kind of event has come.
 test(shapes_of_the_vm) ->
     Kinds = lists:seq(10, 21) ++ lists:seq(25, 35) ++ lists:seq(60, 69) ++ lists:seq(71, 78),
@@ -1212,6 +1271,30 @@ test(shapes_of_the_vm) ->
                            <<"driver-stop">>, <<"driver-output">>, <<"driver-outputv">>, <<"driver-control">>, <<"port-link">>, <<"port-unlink">>,
                            <<"port-register">>, <<"port-unregister">>, <<"port-data">>, <<"port-scheduled">>, <<"port-unscheduled">>,
                            <<"entry">>, <<"return">>, <<"exception">>], not lists:member(N, Seen)]);
+
+%% The node's own answers have the shapes that the agent knows, and none with more, less, or something else has.
+test(answers_of_other_shapes) ->
+    Known = fun erltrace_agent_shapes:known/2,
+    Port = open_port({spawn, "cat"}, []),
+    _ = erlang:system_flag(scheduler_wall_time, true),
+    Answers = [{run_queue_lengths_all, erlang:statistics(run_queue_lengths_all)},
+               {port_info, [erlang:port_info(Port, name), erlang:port_info(Port, connected)]},
+               {tracer, erlang:trace_info(new_processes, tracer)}, {tracer, erlang:trace_info(self(), tracer)},
+               {tracer, {tracer, {erltrace_agent, []}}}, {tracer, {tracer, self()}},
+               {process_info, process_info(self(), [initial_call, total_heap_size])},
+               {dist_ctrl, {'n@h', Port}}, {dist_ctrl, {'n@h', self()}}] ++
+              [{scheduler_wall_time_all, X} || X <- erlang:statistics(scheduler_wall_time_all)] ++
+              [{process_info, process_info(self(), [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}])} || otp() >= 27],
+    _ = erlang:system_flag(scheduler_wall_time, false),
+    [begin
+         ?equal({Row, true}, {Row, Known(Row, X)}),
+         [?equal({Row, Y, false}, {Row, Y, Known(Row, Y)}) || Y <- others(X)]
+     end || {Row, X} <- Answers],
+    ?equal(false, Known(a_new_row, x)),
+    ?equal([{'n@h', Port}], erltrace_agent_shapes:part(dist_ctrl, [{'n@h', Port}, {'m@h', Port, x}])),
+    ?equal([], erltrace_agent_shapes:part(dist_ctrl, undefined)),
+    ?equal(#{dist_ctrl => true}, erase(shapes)),
+    true = port_close(Port);
 
 test(terms_refused) ->
     B = bindings([{?ENTRY, work(leaf, 1), ?COUNT}]),
@@ -2084,6 +2167,22 @@ dropped(M, P) ->
     Counts = M:nif_counts(P),
     Drops = lists:sublist(tuple_to_list(Counts), 7, tuple_size(Counts) - 8),
     #{fired => element(1, Counts), shape => element(?DROP_SHAPE, Counts), all => lists:sum(Drops)}.
+
+%% The same for a program of the agent's, with what it has added up since the last call; warnings are kept.
+lost_by(A) ->
+    {running, #{aggs := G, counts := Counts}, W} = read(A),
+    put(warned, W ++ case get(warned) of undefined -> []; L -> L end),
+    #{shape => element(?DROP_SHAPE, Counts), aggs => G}.
+
+told_until(A, Enough, Had) ->
+    {running, _, W} = read(A),
+    All = Had ++ W,
+    case Enough(All) of
+        true -> All;
+        false -> timer:sleep(20), told_until(A, Enough, All)
+    end.
+
+has(Warnings, Text) -> lists:any(fun(W) -> binary:match(W, list_to_binary(Text)) =/= nomatch end, Warnings).
 
 %% Dirty schedulers: files, and collections of large heaps; and processes that die there.
 dirty(Stop) ->
