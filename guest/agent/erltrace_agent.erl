@@ -37,6 +37,7 @@
 -include("erltrace_agent.hrl").
 
 -define(VERSION, "0.1.0").
+-define(ATOMS_LEFT, 10000). % of the atom table, at least: twice what a program may name, and its functions
 
 -define(REPLY_BYTES, 1048576).     % most bytes of blocks in one reply to read
 -define(READ_WAIT, 50).            % ms that a read waits for threads that are inside an event
@@ -517,6 +518,15 @@ send(Pid, Message) ->
 
 %% -- requests -------------------------------------------------------------------------------------------------
 
+%% A program names atoms, which the VM keeps for ever; it ends when its table has no room left.
+room_for_atoms() ->
+    case erlang:system_info(atom_limit) - erlang:system_info(atom_count) of
+        Left when Left < ?ATOMS_LEFT ->
+            throw(error4('AGENT_ATOMS', text("the node has room for ~b more atoms, and ends when there is none", [Left]),
+                         "erltrace makes none there; something in the node makes them all the time, or its limit (+t) is too low"));
+        _ -> ok
+    end.
+
 request({open, Lease}, Pid, #s{consumers = Cs, nif = Nif} = S) when is_integer(Lease), Lease > 0, Nif =/= undefined ->
     case Cs of
         #{Pid := _} ->
@@ -566,6 +576,7 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
     {Only, Others} = erltrace_agent_only:take(Options),
     {Filters, Sizes} = erltrace_agent_filters:take(Others),
     _ = free(),
+    room_for_atoms(),
     Hidden = erltrace_agent_terms:hidden(S),
     Taken = erltrace_agent_terms:options(Sizes, Hidden, S),
     case nif_enable(Image, [{threads, Threads} | Taken], Bindings, Provider) of

@@ -252,3 +252,14 @@ def test_memory_of_three_programs(t):
     for trace in traces:
         trace.interrupt()
         t.equal(trace.end(), 0, "exit status", trace)
+
+
+def test_no_room_for_atoms(t):
+    """A VM ends when its table of atoms is full, and a program names atoms: where little room is left, none is placed."""
+    room = 9000
+    count = t.node(fresh=True)("erlang:system_info(atom_count)")
+    node = t.node(options=["+t", str(count + room)])
+    status, out, err = t.run("-qn", 'BEGIN { trace(1); exit(0); }', node=node)
+    t.equal((status, out), (1, ""), err)
+    t.match(err, r"\[AGENT_ATOMS\] the node has room for \d+ more atoms, and ends when there is none")
+    t.clean(node, 15000)
