@@ -2104,10 +2104,10 @@ shapes(Port, {M, F, _} = Local) ->
     [{process, call, {M, leaf, [1]}, [{M, leaf, [x | y]}, {M, leaf, a}, {M, leaf, -1}, {"m", leaf, []}, 0], none, [], 1},
      {process, call, Local, [], none, [], 1},
      {process, call, {erts_internal, prepare_loading, [m, <<"code">>]},
-      [{erts_internal, prepare_loading, A} || A <- [[m, code], [m, [<<"code">>]], ["m", <<"code">>], [{m}, <<"code">>]]], none, [], 1},
+      [], none, [], 1},
      {process, call, {erts_internal, purge_module, [m, prepare]}, [], none, [], 0},
      {process, call, {erts_internal, purge_module, [m, complete]},
-      [{erts_internal, purge_module, A} || A <- [[m, completed], [m, {complete}], ["m", complete]]], none, [], 1},
+      [{erts_internal, purge_module, A} || A <- [[m, completed], [m, {complete}]]], none, [], 1},
      {process, return_from, Local, NoMfa, 7, any, 0},
      {process, exception_from, Local, NoMfa, {error, badarg}, [{17, x}, {[], x}, error], 1}] ++
     [{process, T, Collection, NoWords(Collection), none, [], 1} || T <- [gc_minor_start, gc_minor_end, gc_major_start, gc_major_end]] ++

@@ -1,5 +1,5 @@
-/* test_shapes.c - the table of doc/safety.md has the rows of shapes.list. What the rows do is tested
- * inside a node: test/agent. */
+/* test_shapes.c - the table of doc/safety.md has the rows of shapes.list. What the rows do is
+ * tested inside a node: test/agent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

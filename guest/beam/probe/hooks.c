@@ -27,19 +27,13 @@ static bool is_complete(const struct hook_event *h)
     return h->argv[1] == agent.atom.complete;
 }
 
-/* These two are the VM's own affair, which a release may change: whether the arguments are those
- * that we know. */
-static bool loads_known(const struct hook_event *h)
-{
-    return enif_is_atom(h->ev.env, h->argv[0]) && enif_is_binary(h->ev.env, h->argv[1]);
-}
-
+/* The phases are the VM's own affair, which a release may change. (What else a caller passes is his
+ * own, as elsewhere.) */
 static bool purges_known(const struct hook_event *h)
 {
     const struct atoms *a = &agent.atom;
-    return enif_is_atom(h->ev.env, h->argv[0]) &&
-           (h->argv[1] == a->complete || h->argv[1] == a->prepare ||
-            h->argv[1] == a->prepare_on_load || h->argv[1] == a->abort);
+    return h->argv[1] == a->complete || h->argv[1] == a->prepare ||
+           h->argv[1] == a->prepare_on_load || h->argv[1] == a->abort;
 }
 
 /* -- ETS --------------------------------------------------------------------------------------- */
@@ -120,7 +114,7 @@ static const struct hook hooks[] = {
     HIBERNATE("gen_server", "loop_hibernate", 4, is_hibernation_of_server),
     HIBERNATE("gen_statem", "loop_hibernate", 3, is_hibernation_of_server),
 #undef HIBERNATE
-    {PROBE_CODE_LOAD, "erts_internal", "prepare_loading", 2, arg_code, NULL, NULL, loads_known},
+    {PROBE_CODE_LOAD, "erts_internal", "prepare_loading", 2, arg_code, NULL, NULL, NULL},
     {PROBE_CODE_PURGE, "erts_internal", "purge_module", 2, arg_code, is_complete, NULL, purges_known},
 };
 /* clang-format on */
