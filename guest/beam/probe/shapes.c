@@ -1,6 +1,7 @@
 /* shapes.c - see shapes.h. The rows of shapes.list that the release has lie in one array, in the
  * list's order: what comes often is found first. It is written once, before there are events. */
 #include "beam/probe/shapes.h"
+#include "beam/probe/term_read.h"
 
 #include <string.h>
 
@@ -78,15 +79,16 @@ static const struct row *row_of(ERL_NIF_TERM tag, enum tracee tracee)
     return NULL;
 }
 
-/* (Calls are many, and the VM need not be asked.) */
-static enum tracee tracee_of(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+/* *local: it is a process or a port of this node, or the event has none. (The VM is not asked:
+ * events are many.) */
+static enum tracee tracee_of(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool *local)
 {
-    const struct atoms *a = &agent.atom;
-    if (argv[0] == a->call || argv[0] == a->return_to)
-        return OF_PROCESS;
-    if (argv[0] == a->seq_trace)
+    *local = true;
+    if (argv[0] == agent.atom.seq_trace)
         return OF_TERM;
-    return event_is_word(argv[2]) && enif_is_port(env, argv[2]) ? OF_PORT : OF_PROCESS;
+    const int type = event_is_word(argv[2]) ? read_type(env, argv[2]) : READ_UNKNOWN;
+    *local = type == ERL_NIF_TERM_TYPE_PID || type == ERL_NIF_TERM_TYPE_PORT;
+    return type == ERL_NIF_TERM_TYPE_PORT ? OF_PORT : OF_PROCESS;
 }
 
 /* -- shapes ------------------------------------------------------------------------------------ */
@@ -227,13 +229,14 @@ static bool is(ErlNifEnv *env, enum term_shape shape, ERL_NIF_TERM t)
 
 bool shapes_known(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool *port)
 {
-    const enum tracee tracee = tracee_of(env, argv);
+    bool local;
+    const enum tracee tracee = tracee_of(env, argv, &local);
     *port = tracee == OF_PORT;
     const struct row *r = row_of(argv[0], tracee);
     ERL_NIF_TERM extra;
-    if (!r || (tracee == OF_PROCESS && !(event_is_word(argv[2]) && enif_is_pid(env, argv[2]))))
+    if (!r || !local)
         return false;
-    if (!is(env, (enum term_shape)r->msg, argv[3]))
+    if (r->msg != SHAPE_ANY && !is(env, (enum term_shape)r->msg, argv[3]))
         return false;
     if (r->extra == SHAPE_NONE || r->extra == SHAPE_TO)
         return true;
@@ -253,7 +256,8 @@ static void note(uint64_t bit)
 void shapes_lost(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
                  const ERL_NIF_TERM argv[])
 {
-    const struct row *r = row_of(argv[0], tracee_of(env, argv));
+    bool local;
+    const struct row *r = row_of(argv[0], tracee_of(env, argv, &local));
     const uint64_t bit = UINT64_C(1) << (r ? r->number : OTHER);
     for (uint32_t i = 0; s && i < s->nprograms; i++)
         if (!r || (s->load[i]->needs & r->needs) != 0)
