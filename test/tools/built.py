@@ -81,4 +81,4 @@ def test_words_of_otp(t):
     """scripts/dev/otp refuses what it does not know before it makes anything."""
     for words in (["25"], ["27", "nonsense"], ["27", "rabbit compiler"], []):
         t.equal(run([os.path.join(ROOT, "scripts", "dev", "otp"), *words], t.folder),
-                (2, "otp: usage: scripts/dev/otp 27|29 [rabbit|compiler]\n"), " ".join(words))
+                (2, "otp: usage: scripts/dev/otp 27|29|next [rabbit|compiler|anew]\n"), " ".join(words))
