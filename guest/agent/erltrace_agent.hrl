@@ -146,3 +146,6 @@
                    {meta, {first, arity(), [term()]}, false} | % calls with one of these as their first argument
                    {meta, {filter, [tuple()]}, false}.         % calls that satisfy one of these conditions
 -type caller() :: boolean() | args.
+
+%% What the system monitor says of a heap, in the order of the probes' arguments.
+-define(HEAP_SIZES, [heap_size, old_heap_size, stack_size, mbuf_size, heap_block_size, old_heap_block_size]).

@@ -294,7 +294,7 @@ no_number(Reason) when is_integer(Reason) -> integer_to_binary(Reason);
 no_number(Reason) -> Reason.
 
 sizes(Info) ->
-    [value(K, Info) || K <- [heap_size, old_heap_size, stack_size, mbuf_size, heap_block_size, old_heap_block_size]].
+    [value(K, Info) || K <- ?HEAP_SIZES].
 
 %% Switches the system monitor off, as more comes than the server can take: no events are better than a mailbox that grows without
 %% bound. It is set again when other items are wanted.

@@ -14,7 +14,6 @@
 
 -include("erltrace_agent.hrl").
 
--define(SIZES, [heap_size, old_heap_size, stack_size, mbuf_size, heap_block_size, old_heap_block_size]).
 -define(is_count(N), (is_integer(N) andalso (N) >= 0)).
 
 %% The rows: in OTP 25.2.3, 27.3.4.1 and 29.1.1 there is none that differs, but for long_message_queue, which OTP 25 and 26 do not have
@@ -23,8 +22,8 @@
 %% -- the system monitor: {monitor, P, What, Info}
 known({system, busy_port}, {P, Port}) -> is_pid(P) andalso is_port(Port);
 known({system, busy_dist_port}, {P, Port}) -> is_pid(P) andalso (is_port(Port) orelse is_pid(Port));
-known({system, long_gc}, {P, Info}) -> is_pid(P) andalso counts([timeout | ?SIZES], Info);
-known({system, large_heap}, {P, Info}) -> is_pid(P) andalso counts(?SIZES, Info);
+known({system, long_gc}, {P, Info}) -> is_pid(P) andalso counts([timeout | ?HEAP_SIZES], Info);
+known({system, large_heap}, {P, Info}) -> is_pid(P) andalso counts(?HEAP_SIZES, Info);
 known({system, long_schedule}, {P, Info}) when is_pid(P) ->
     counts([timeout], Info) andalso lists:all(fun(K) -> is_place(lists:keyfind(K, 1, Info)) end, [in, out]);
 known({system, long_schedule}, {P, Info}) when is_port(P) ->

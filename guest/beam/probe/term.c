@@ -219,8 +219,8 @@ struct size_walk {
 /* The words of a record and of its definition, without those of its values. */
 static uint64_t record_words(size_t fields)
 {
-    enum { HEADS = 2 + 6 /* of both */ };
-    return HEADS + 2 * fields + (fields > 0 ? fields + 1 : 0); /* ... and the order of the fields */
+    const uint64_t order = fields > 0 ? fields + 1 : 0; /* the empty tuple has no words */
+    return READ_RECORD_HEADS + 2 * fields + order;
 }
 
 static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsigned depth);

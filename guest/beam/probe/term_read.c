@@ -44,7 +44,6 @@ enum {
     SMALL_SHIFT = 4,
     HEADER_TAGS = 16,
     HEADER_SHIFT = 2,
-    HEADER_BITS = 63,
     ARITY_SHIFT = 6,
     FIELDS_MOST = 1 << 24 /* of a record: the VM's limit for tuples */
 };
@@ -64,6 +63,7 @@ enum {
     DEFINITION_EXPORTED,
     DEFINITION_KEYS
 };
+_Static_assert(RECORD_VALUES + DEFINITION_KEYS == READ_RECORD_HEADS, "what sizes are made of");
 
 /* The kinds of this release by the tags of headers; `known`: they can be relied on. */
 static struct {

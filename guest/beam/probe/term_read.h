@@ -106,6 +106,7 @@ struct read_record {
     size_t n;                            /* fields */
     const uint64_t *key, *value, *order; /* order: where fields are, as defined; NULL: frozen */
 };
+enum { READ_RECORD_HEADS = 8 /* words of a record and its definition before values and keys */ };
 bool read_record(ERL_NIF_TERM t, struct read_record *r);
 /* Returns field i, from 0 on, in the order of the definition. False: it has another form than the
  * fields of records. */
