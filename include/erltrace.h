@@ -242,6 +242,10 @@ ERLTRACE_API pid_t erltrace_target_command(erltrace_t *h, const char *command);
 /* Sets the cookie for nodes without one of their own, directly or as a file that contains it. NULL,
  * NULL: the value of -setcookie of the process, else its owner's ~/.erlang.cookie. */
 ERLTRACE_API int erltrace_set_cookie(erltrace_t *h, const char *cookie, const char *file);
+/* Sets the name under which this process comes to nodes, NAME@HOST or NAME: one that they admit
+ * (net_kernel:allow/1). NULL: one of its own. A node that knows another node of this name refuses
+ * it. */
+ERLTRACE_API int erltrace_set_name(erltrace_t *h, const char *name);
 /* Sets an option, by name, for nodes whose distribution uses TLS. Setting any of them makes all
  * distribution connections use TLS.
  * - cert, key, cacert: files in PEM. Our certificate with those that signed it; its key (NULL: in
@@ -291,19 +295,20 @@ typedef int erltrace_placed_fn(const struct erltrace_placed *p, void *arg);
 ERLTRACE_API int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg);
 
 struct erltrace_node {
-    pid_t pid; /* of the BEAM */
-    const char
-        *name;       /* of the node; "" if it is not distributed or the name cannot be determined */
-    const char *otp; /* its release, "25"; "" if it cannot be determined */
+    pid_t pid;         /* of the BEAM */
+    const char *name;  /* of the node, without its host part if that cannot be seen; "" if it is not
+                          distributed or the name cannot be determined */
+    const char *otp;   /* its release, "25"; "" if it cannot be determined */
     const char *owner; /* user name, or number */
-    int attachable;    /* it can be traced */
-    const char *why;   /* why not; "" if it can */
+    int attachable;    /* 0: it cannot be traced; -1: nothing that can be seen prevents it, and it
+                          was not tried */
+    const char *why;   /* why not; "" otherwise */
     const char *help;  /* what would help; "" if nothing is known */
 };
 /* Returns 0 to continue, another value to end the walk. */
 typedef int erltrace_node_fn(const struct erltrace_node *n, void *arg);
-/* Calls fn for each BEAM of this host, by process id; tries to reach each with the handle's cookie.
- * Returns 0, what fn returned, or -1. */
+/* Calls fn for each BEAM of this host, by process id. None is contacted. Returns 0, what fn
+ * returned, or -1. */
 ERLTRACE_API int erltrace_node_iter(erltrace_t *h, erltrace_node_fn *fn, void *arg);
 
 /* A finding about a target. Strings are valid until the function returns. */
@@ -635,7 +640,8 @@ struct erltrace_fault {
 typedef int erltrace_fault_fn(const struct erltrace_fault *f, void *arg);
 ERLTRACE_API int erltrace_handle_fault(erltrace_t *h, erltrace_fault_fn *fn, void *arg);
 
-/* Data lost for lack of space. Without a handler, drops are only counted. */
+/* Data lost: for lack of space, or with the node (ENDED). Without a handler, drops are only
+ * counted. */
 struct erltrace_drop {
     const char *message; /* "3 aggregation drops", with [DTRACEDROP_...] if droptags is set */
     const char *kind;    /* "PRINCIPAL", "AGGREGATION", "DYNAMIC" ... as in those tags */
@@ -644,6 +650,8 @@ struct erltrace_drop {
     const char *node;    /* the target; "" for the local tier */
     int cpu;             /* for PRINCIPAL and AGGREGATION, the CPU; -1: belongs to no CPU */
     const char *text;    /* the message without its tag */
+    uint64_t lost;       /* for ENDED, the time before the node's end of which nothing is known, ns;
+                            else 0 */
 };
 typedef int erltrace_drop_fn(const struct erltrace_drop *d, void *arg);
 ERLTRACE_API int erltrace_handle_drop(erltrace_t *h, erltrace_drop_fn *fn, void *arg);

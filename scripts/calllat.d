@@ -6,7 +6,7 @@
  *
  * A request is followed by its tag, from its sending to the server's callback (queue) and from there to its reply (service), which another process
  * may send. Times are in microseconds. With MS, each call that takes longer than MS milliseconds has a line of its own: tag, caller, server and
- * request. Of casts, and of events that gen_event is notified of, only the queue is known; equal ones to one server are told apart by their order.
+ * request. A caller that gives up, since its time is over or the server has ended, has waited until then. Of casts, and of events that gen_event is notified of, only the queue is known; equal ones to one server are told apart by their order.
  * Calls and casts of processes on other nodes have no sending here, and are left out. What is never answered or handled keeps its place in memory.
  *
  * page: view=heatmap
@@ -33,7 +33,32 @@ erlang*:::message-send
     sent[this->id] = timestamp;
     server[this->id] = erlname(arg1);
     asker[this->id] = erlname;
+    self->asks = this->id;
     request[this->id] = $1 > 0 ? term_text(gen_call_request[message]) : "-";
+}
+
+/* call(Server, Label, Request, Timeout) */
+erlang*:gen:call/4:exception
+/class == "exit" && sent[self->asks]/
+{
+    gone[self->asks] = 1;
+    this->waited = (timestamp - sent[self->asks]) / 1000;
+    @gaveup[asker[self->asks], server[self->asks]] = count();
+    @patience[asker[self->asks], server[self->asks]] = avg(this->waited);
+    @longestpatience[asker[self->asks], server[self->asks]] = max(this->waited);
+}
+
+erlang*:gen:call/4:exception
+/class == "exit" && sent[self->asks] && (int64_t)(timestamp - sent[self->asks]) > limit/
+{
+    printf("%Y %s %s asked %s for %s: gave up after %d us\n", walltimestamp, self->asks, asker[self->asks], server[self->asks], request[self->asks],
+        (timestamp - sent[self->asks]) / 1000);
+}
+
+erlang*:gen:call/4:exception
+/class == "exit"/
+{
+    self->asks = 0;
 }
 
 /* Equal casts that one server has not handled yet are numbered. */
@@ -114,9 +139,16 @@ erlang*:::message-send
     @slowest[this->server] = max(this->service);
     @["queue, us", this->server] = quantize(this->queue);
     @["service, us", this->server] = quantize(this->service);
-    @callers[asker[this->id], this->server] = count();
-    @waited[asker[this->id], this->server] = avg(this->queue + this->service);
-    @most[asker[this->id], this->server] = max(this->queue + this->service);
+}
+
+erlang*:::message-send
+/is_gen_reply[message] && taken[gen_reply_id[message]] && !gone[gen_reply_id[message]]/
+{
+    this->id = gen_reply_id[message];
+    this->waited = (timestamp - sent[this->id]) / 1000;
+    @callers[asker[this->id], server[this->id]] = count();
+    @waited[asker[this->id], server[this->id]] = avg(this->waited);
+    @most[asker[this->id], server[this->id]] = max(this->waited);
 }
 
 erlang*:::message-send
@@ -132,6 +164,7 @@ erlang*:::message-send
 {
     this->id = gen_reply_id[message];
     sent[this->id] = taken[this->id] = 0;
+    gone[this->id] = 0;
     server[this->id] = 0;
     asker[this->id] = 0;
     request[this->id] = 0;
@@ -143,6 +176,8 @@ dtrace:::END
     printa("%-32s %@8d %@12d %@12d %@12d %@12d\n", @calls, @queue, @longest, @service, @slowest);
     printf("\n%-32s %-32s %8s %12s %12s\n", "CALLER", "SERVER", "CALLS", "WAITED AVG", "MAX");
     printa("%-32s %-32s %@8d %@12d %@12d\n", @callers, @waited, @most);
+    printf("\n%-32s %-32s %8s %12s %12s\n", "CALLER", "SERVER", "GAVE UP", "AFTER AVG", "MAX");
+    printa("%-32s %-32s %@8d %@12d %@12d\n", @gaveup, @patience, @longestpatience);
     printf("\n%-32s %8s %12s %12s\n", "SERVER", "CASTS", "QUEUE AVG", "MAX");
     printa("%-32s %@8d %@12d %@12d\n", @casts, @castqueue, @castlongest);
     printa(@);

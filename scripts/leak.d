@@ -9,6 +9,7 @@
  */
 #pragma D option quiet
 #pragma D option aggsortrev
+#pragma D option aggrows=15
 #pragma D option dynvarsize=16m
 
 self int heap, binaries, seen;
@@ -35,8 +36,6 @@ erlang*:::process-exit
 
 dtrace:::END
 {
-    trunc(@heapgrowth, 15);
-    trunc(@growth, 15);
     printf("%-32s %12s %12s\n", "HEAP", "GROWTH", "KIB");
     printa("%-32s %@12d %@12d\n", @heapgrowth, @heap);
     printf("\n%-32s %12s %12s\n", "BINARIES", "GROWTH", "KIB");

@@ -4,13 +4,15 @@
  *
  *   erltrace -p PID -s scripts/mboxtop.d
  *
- * Processes are shown by name; of those of one name, the longest queue counts. A queue is measured when its process is scheduled in, which each message to a waiting process causes. GROWTH is the change since the process was
- * first seen: a server that is always behind grows, one with bursts of work does not.
+ * A queue is measured when its process is scheduled in, which each message to a waiting process causes; a process that does nothing and gets
+ * nothing is not seen. GROWTH is the change since the process was first seen: a server that is always behind grows, one with bursts of work does
+ * not.
  *
  * page: view=console
  */
 #pragma D option quiet
 #pragma D option aggsortrev
+#pragma D option aggrows=10
 
 self int64_t first;
 
@@ -18,8 +20,8 @@ erlang*:::process-scheduled
 /mqlen > 0/
 {
     self->first = self->first ? self->first : mqlen;
-    @longest[erlname] = max(mqlen);
-    @growth[erlname] = max(mqlen - self->first);
+    @longest[erlname, erlpid] = max(mqlen);
+    @growth[erlname, erlpid] = max(mqlen - self->first);
 }
 
 erlang*:::process-exit
@@ -29,9 +31,8 @@ erlang*:::process-exit
 
 profile:::tick-1sec
 {
-    trunc(@longest, 10);
-    printf("\n%Y\n%-32s %10s %10s\n", walltimestamp, "PROCESS", "MESSAGES", "GROWTH");
-    printa("%-32s %@10d %@10d\n", @longest, @growth);
+    printf("\n%Y\n%-32s %-16s %10s %10s\n", walltimestamp, "PROCESS", "", "MESSAGES", "GROWTH");
+    printa("%-32s %-16s %@10d %@10d\n", @longest, @growth);
     trunc(@longest);
     trunc(@growth);
 }

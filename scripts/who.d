@@ -9,6 +9,8 @@
  */
 #pragma D option quiet
 #pragma D option aggsortrev
+#pragma D option aggsortpos=1
+#pragma D option aggrows=30
 
 erlang*:::message-send
 {
@@ -20,7 +22,6 @@ erlang*:::message-send
 
 dtrace:::END
 {
-    trunc(@bytes, 30);
     printf("%-32s %-32s %10s %14s %10s\n", "RECEIVER", "SENDER", "MESSAGES", "BYTES", "EACH");
     printa("%-32s %-32s %@10d %@14d %@10d\n", @n, @bytes, @size);
 }

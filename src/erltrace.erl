@@ -64,7 +64,8 @@
 -type entry() :: {count | sum | min | max, Keys :: [key()], integer()}
                | {avg | stddev, Keys :: [key()], float()}
                | {quantize | lquantize | llquantize, Keys :: [key()], [bucket()]}.
--type drop() :: #{kind := binary(), count := integer(), total := integer(), node := binary(), cpu := integer(), text := binary()}.
+-type drop() :: #{kind := binary(), count := integer(), total := integer(), node := binary(), cpu := integer(),
+                  lost := integer(), text := binary()}.
 -type fault() :: #{name := binary(), code := integer(), epid := integer(), probe := desc(), action := integer(), offset := integer(),
                    value := integer(), cpu := integer(), text := binary()}.
 -type item() :: {probe, desc(), value()}

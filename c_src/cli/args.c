@@ -16,6 +16,7 @@ enum {
     LONG_NODE = 256,
     LONG_COOKIE,
     LONG_COOKIE_FILE,
+    LONG_AS,
     LONG_FOR,
     LONG_JSON,
     LONG_HELP,
@@ -31,6 +32,7 @@ static const struct option long_options[] = {
     {"node", required_argument, NULL, LONG_NODE},
     {"cookie", required_argument, NULL, LONG_COOKIE},
     {"cookie-file", required_argument, NULL, LONG_COOKIE_FILE},
+    {"as", required_argument, NULL, LONG_AS},
     {"for", required_argument, NULL, LONG_FOR},
     {"json", no_argument, NULL, LONG_JSON},
     {"help", no_argument, NULL, LONG_HELP},
@@ -217,6 +219,7 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
     case LONG_NODE: ok = add_nodes(a, arena, value); break;
     case LONG_COOKIE: ok = (a->cookie = secret_argument(arena, value)) != NULL; break;
     case LONG_COOKIE_FILE: a->cookie_file = value; break;
+    case LONG_AS: a->as = value; break;
     case LONG_AGENT_DIR: a->agent_dir = value; break;
     case LONG_JSON: a->json = true; break;
     case LONG_LOCAL: a->local = true; break;
@@ -482,9 +485,8 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
         for (size_t i = 0; i < a->nprocesses; i++)
             starts = starts || a->process[i].command != NULL;
         if (asks_for_trace(a) || starts) {
-            *why =
-                "doctor takes --node, -p, --cookie, --cookie-file, the --tls options, --agent-dir, "
-                "--json and -o, no programs, no other options and no other words";
+            *why = "doctor takes --node, -p, --cookie, --cookie-file, --as, the --tls options, "
+                   "--agent-dir, --json and -o, no programs, no other options and no other words";
             return ARGS_USAGE;
         }
         return ARGS_DOCTOR;

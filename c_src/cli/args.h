@@ -42,7 +42,7 @@ struct args {
     struct args_option *tls; /* --tls-NAME, in command-line order */
     size_t ntls;
     const char *output; /* -o */
-    const char *cookie, *cookie_file, *agent_dir;
+    const char *cookie, *cookie_file, *agent_dir, *as;
     int64_t for_ns;      /* --for; 0: until the trace ends by itself */
     const char *command; /* the first word, if it is one of ours; for `help`, the second */
     bool list, no_run, disasm, local, kernel, json, verbose, header, show_pieces;

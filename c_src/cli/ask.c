@@ -10,6 +10,8 @@
 int cli_set_access(erltrace_t *h, const struct args *a)
 {
     int rc = erltrace_set_cookie(h, a->cookie, a->cookie_file);
+    if (rc == 0)
+        rc = erltrace_set_name(h, a->as);
     for (size_t i = 0; rc == 0 && i < a->ntls; i++)
         rc = erltrace_set_tls(h, a->tls[i].name, a->tls[i].value);
     return rc == 0 ? erltrace_set_agent_dir(h, a->agent_dir) : rc;

@@ -267,6 +267,7 @@ static int start(struct run *r)
         return EXIT_ERROR;
     }
     screen_status(&r->screen, NULL);
+    r->warned = r->screen.warnings;
     if (erltrace_status(r->h)->state == ERLTRACE_STATE_DONE) /* the trace was ended meanwhile */
         return EXIT_OK;
     if (destructive && !r->a->json && !run_option(r, "quiet"))
@@ -375,6 +376,9 @@ static int run(struct run *r)
         screen_error(&r->screen, "no probes matched");
         return EXIT_ERROR;
     }
+    if (erltrace_status(r->h)->probes == 0 && run_option(r, "quiet"))
+        screen_note(&r->screen, "with -Z, or the option zdefs, a program waits for what it names",
+                    "no description matches a probe as yet");
     if (!run_option(r, "quiet") && !a->json)
         tell_matched(r);
     if (a->verbose && !for_programs(r))

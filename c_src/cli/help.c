@@ -12,8 +12,8 @@
 static const char usage[] =
     "usage: erltrace [-64] [-qlSvwBCFHhVZe] [-o output] [-x opt[=val]] [-b bufsz] [-c cmd]\n"
     "                [-p pid] [-D name[=def]] [-U name] [-I dir] [-L dir] [-X a|c|s|t]\n"
-    "                [--node NAME[,NAME]] [--cookie COOKIE | --cookie-file FILE] [--agent-dir "
-    "DIR]\n"
+    "                [--node NAME[,NAME]] [--cookie COOKIE | --cookie-file FILE] [--as NAME]\n"
+    "                [--agent-dir DIR]\n"
     "                " TLS_USAGE "\n"
     "                [--for TIME] [--json] [--kernel | --local] [--redact GLOBS]\n"
     "                [-P provider [[ predicate ] action ]] [-m [ provider: ] module [...]]\n"
@@ -48,6 +48,8 @@ static const char help[] =
     "  --cookie C, --cookie-file F   the node's cookie, if it is not its owner's "
     "~/.erlang.cookie;\n"
     "                  no other user sees ERLTRACE_COOKIE in the environment, or a pipe as F\n"
+    "  --as NAME@HOST                the name to come under, for a node that admits certain ones "
+    "only\n"
     "  --tls-from-node               the node speaks TLS: the certificates of its own "
     "configuration;\n"
     "  --tls-cacert F, --tls-cert F, --tls-key F   or these: who signed the node's, ours, its key\n"
@@ -188,9 +190,9 @@ static int look(const struct erltrace_node *n, void *arg)
     struct here *h = arg;
     struct buf name = BUF_INIT, otp = BUF_INIT;
     h->all++;
-    if (n->attachable && h->attachable++ == 0)
+    if (n->attachable != 0 && h->attachable++ == 0)
         h->pid = n->pid;
-    if (n->attachable && h->attachable <= NODES_SHOWN)
+    if (n->attachable != 0 && h->attachable <= NODES_SHOWN)
         buf_printf(&h->text, "  -p %ld  %s, OTP %s\n", (long)n->pid,
                    n->name[0] != '\0' ? buf_shown(&name, n->name) : "without a name",
                    buf_shown(&otp, n->otp));
@@ -219,8 +221,9 @@ int cli_nothing(struct arena *arena)
     fputs("erltrace: DTrace for the Erlang VM. Usage: erltrace run SCRIPT | -n 'TEXT' | COMMAND\n",
           stderr);
     if (here.attachable > 0) {
-        fprintf(stderr, "%u of the %u Erlang VMs of this host can be traced:\n%s", here.attachable,
-                here.all, buf_str(&here.text));
+        fprintf(stderr,
+                "Nothing seems to prevent a trace of %u of the %u Erlang VMs of this host:\n%s",
+                here.attachable, here.all, buf_str(&here.text));
         snprintf(which, sizeof which, "-p %ld", (long)here.pid);
     } else if (here.all > 0) {
         fprintf(stderr,

@@ -237,7 +237,19 @@ struct shown {
 struct listing {
     struct run *r;
     struct shown shown;
+    bool header; /* still to be printed */
 };
+
+/* The header comes with the first row, so that none stands above an error. */
+static void put_header(struct listing *l)
+{
+    struct buf b = BUF_INIT;
+    if (!l->header)
+        return;
+    l->header = false;
+    buf_printf(&b, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
+    put_buf(l->r, &b);
+}
 
 static bool is_shown(const struct shown *s, const struct erltrace_about *a)
 {
@@ -253,12 +265,48 @@ static void note_shown(struct shown *s, const struct erltrace_about *a)
         s->text[s->n++] = a->text;
 }
 
+/* Appends a name as it can be typed: in Erlang's quotes where it needs them, without its arity.
+ * '?' ends a name of Elixir, and is a wildcard elsewhere. */
+static void put_typed(struct buf *b, const char *s, bool elixir)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@.!-";
+    const char *slash = strrchr(s, '/');
+    size_t n =
+        slash && slash > s && slash[1] && strspn(slash + 1, "0123456789") == strlen(slash + 1)
+            ? (size_t)(slash - s)
+            : strlen(s);
+    size_t len = strspn(s, plain);
+    if (n == 0 || len >= n || (elixir && len == n - 1 && len > 0 && s[len] == '?')) {
+        buf_adds(b, s);
+        return;
+    }
+    buf_addc(b, '\'');
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '\'' || s[i] == '\\')
+            buf_addc(b, '\\');
+        buf_addc(b, s[i]);
+    }
+    buf_printf(b, "'%s", s + n);
+}
+
+/* Returns a part of a description for a column of the list. */
+static const char *shown_part(struct buf *shown, const char *s, bool elixir)
+{
+    struct buf typed = BUF_INIT;
+    put_typed(&typed, s, elixir);
+    const char *text = buf_shown(shown, buf_str(&typed));
+    buf_free(&typed);
+    return text;
+}
+
 static int list_probe(const struct erltrace_probe *p, void *arg)
 {
     struct listing *l = arg;
     struct run *r = l->r;
     struct buf b = BUF_INIT;
     struct erltrace_about about;
+    put_header(l);
     if (r->a->json) {
         buf_adds(&b, "{\"type\":\"probe\"");
         json_uint_field(&b, "id", p->id);
@@ -272,8 +320,8 @@ static int list_probe(const struct erltrace_probe *p, void *arg)
         struct buf part[4] = {BUF_INIT, BUF_INIT, BUF_INIT, BUF_INIT};
         const char *alias = run_option(r, "elixir") ? elixir_alias(p->module) : NULL;
         buf_printf(&b, "%5" PRIu32 " %10s %17s %33s %s\n", p->id, buf_shown(&part[0], p->provider),
-                   buf_shown(&part[1], alias ? alias : p->module), buf_shown(&part[2], p->function),
-                   buf_shown(&part[3], p->name));
+                   shown_part(&part[1], alias ? alias : p->module, false),
+                   shown_part(&part[2], p->function, alias != NULL), buf_shown(&part[3], p->name));
         for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
             buf_free(&part[i]);
         if (r->a->verbose) {
@@ -298,6 +346,7 @@ static int list_probe(const struct erltrace_probe *p, void *arg)
 static int list_missed(const char *description, const char *why, void *arg)
 {
     struct listing *l = arg;
+    put_header(l);
     screen_message(&l->r->screen, "failed to match %s: %s", description, why);
     return 0;
 }
@@ -318,11 +367,12 @@ static int list_about(const struct erltrace_about *a, void *arg)
     return 0;
 }
 
-static int each(struct run *r, erltrace_missed_fn *missed)
+static int each(struct run *r, erltrace_missed_fn *missed, bool header)
 {
-    struct listing l = {.r = r};
+    struct listing l = {.r = r, .header = header};
     if (erltrace_probe_iter(r->h, NULL, list_probe, missed, &l) != 0)
         return run_failed(r);
+    put_header(&l);
     /* A verbose list of everything also shows what is missing here, and why. */
     if (r->a->nprograms == 0 && r->a->verbose && !r->a->json)
         erltrace_about_iter(list_about, &l);
@@ -331,14 +381,10 @@ static int each(struct run *r, erltrace_missed_fn *missed)
 
 int list_each(struct run *r)
 {
-    return each(r, NULL);
+    return each(r, NULL, false);
 }
 
 int list_probes(struct run *r)
 {
-    struct buf b = BUF_INIT;
-    if (!r->a->json)
-        buf_printf(&b, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
-    put_buf(r, &b);
-    return each(r, list_missed);
+    return each(r, list_missed, !r->a->json);
 }

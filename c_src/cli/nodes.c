@@ -13,7 +13,7 @@ struct row {
     struct row *next;
     pid_t pid;
     const char *name, *otp, *owner, *why, *help;
-    bool attachable;
+    int attachable; /* as in struct erltrace_node */
 };
 
 struct listing {
@@ -55,7 +55,10 @@ static void json_row(const struct row *n, struct buf *b)
     put(b, "name", n->name);
     put(b, "otp", n->otp);
     put(b, "owner", n->owner);
-    json_bool_field(b, "attachable", n->attachable);
+    if (n->attachable != 0)
+        json_text_field(b, "attachable", NULL);
+    else
+        json_bool_field(b, "attachable", false);
     put(b, "why", n->why);
     put(b, "help", n->help);
     buf_adds(b, "}\n");
@@ -71,7 +74,7 @@ static void text_row(const struct row *n, int width, struct buf *b)
     struct buf name = BUF_INIT, text = BUF_INIT;
     buf_printf(b, "%7ld  %-*s %-4s %-10s %s\n", (long)n->pid, width,
                buf_shown(&name, or_dash(n->name)), or_dash(n->otp),
-               buf_shown(&text, or_dash(n->owner)), n->attachable ? "yes" : "no");
+               buf_shown(&text, or_dash(n->owner)), n->attachable != 0 ? "not tried" : "no");
     if (n->why[0] != '\0')
         buf_printf(b, "         why: %s\n", buf_shown(&text, n->why));
     if (n->help[0] != '\0')

@@ -11,6 +11,7 @@ struct run {
     struct screen screen;
     erltrace_t *h;
     erltrace_prog_t **program; /* one for each program of the command line */
+    unsigned warned;           /* warnings before the trace began */
     uint64_t watched_ns;       /* time since BEGIN, up to the end */
 };
 

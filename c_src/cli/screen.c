@@ -233,6 +233,7 @@ void screen_diag(const struct erltrace_diag *d, void *arg)
 {
     struct screen *s = arg;
     s->errors += d->severity == ERLTRACE_ERROR;
+    s->warnings += d->severity == ERLTRACE_WARNING;
     if (s->json)
         screen_data(s, d->rendered, strlen(d->rendered));
     else

@@ -36,6 +36,7 @@ struct screen {
     bool spoke;         /* the program's output has begun, with more than a newline */
     struct fold faults; /* faults of probes already reported */
     unsigned errors;    /* error diagnostics shown */
+    unsigned warnings;  /* ... and warnings */
 };
 
 /* Opens the screen. path: the file of -o, opened for append, or NULL. Returns false with errno

@@ -29,9 +29,11 @@ static int add_placed(const struct erltrace_placed *p, void *arg)
 }
 
 /* Returns why no probe fired, as far as what was set tells. nothing: no enabled probe can be named.
- */
-static const char *unfired(const struct placed *p, bool nothing)
+ * warned: warnings were shown, which know it better. */
+static const char *unfired(const struct placed *p, bool nothing, bool warned)
 {
+    if (warned)
+        return "the warnings above say what could not be seen";
     if (nothing && p->left_out > 0)
         return "the predicates can never be true on these probes, so none was watched";
     if (p->filtered && p->only == 0)
@@ -69,7 +71,7 @@ void tell_silence(struct run *r)
         return;
     }
     const char *what = erltrace_enabled(r->h);
-    screen_note(&r->screen, unfired(&placed, what == NULL),
+    screen_note(&r->screen, unfired(&placed, what == NULL, r->screen.warnings > r->warned),
                 "no probe fired in %.1f s of watching %s%s%s", (double)r->watched_ns / 1e9, where,
                 what != NULL ? ": " : "", what != NULL ? what : "");
 }

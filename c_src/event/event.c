@@ -29,6 +29,7 @@
     EVENT_AS(U64, uint64_t)                                                                        \
     EVENT_AS(I32, int)                                                                             \
     EVENT_AS(I64, int64_t)                                                                         \
+    EVENT_AS(U64_IF, uint64_t)                                                                     \
     EVENT_AS(U32_OR_NULL, uint32_t)                                                                \
     EVENT_AS(I64_OR_NULL, int64_t)                                                                 \
     EVENT_AS(POSITIVE_IF, int)                                                                     \
@@ -152,6 +153,7 @@ static bool value_of(enum as as, const void *p, struct event_value *v)
         return true;
     case AS_U32: set_number(v, EVENT_UINT, (int64_t)unsigned_at(p, 4)); return true;
     case AS_U64: set_number(v, EVENT_UINT, (int64_t)unsigned_at(p, 8)); return true;
+    case AS_U64_IF: set_number(v, EVENT_UINT, (int64_t)unsigned_at(p, 8)); return v->number != 0;
     case AS_I32: set_number(v, EVENT_INT, signed_at(p, 4)); return true;
     case AS_I64: set_number(v, EVENT_INT, signed_at(p, 8)); return true;
     case AS_U32_OR_NULL:

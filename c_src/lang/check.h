@@ -181,12 +181,18 @@ void check_arg_is_passed(struct lang *l, const struct node *n);
 /* -- check_known.c: warnings about valid D that is meaningless -- */
 /* Warns about an argN as an aggregation key if argN is the address of a text. */
 void check_key_of_text(struct lang *l, const struct node *key);
+/* Warns about an assignment to a variable that an earlier one, of a smaller type, has created. */
+void check_kept_whole(struct lang *l, const struct node *assignment);
+/* Warns about a term that is compared with a character constant, which is a number. */
+void check_term_as_number(struct lang *l, const struct node *comparison, const struct node *number);
+/* Warns about the number of an element that no term has. */
+void check_first_element(struct lang *l, const struct node *n);
 /* Warns about a checked comparison whose result the argument's possible values fix in advance. */
 void check_comparison(struct lang *l, const struct node *n);
 /* Warns about an aggregated value that is not known here. Returns the condition under which the
  * value is meaningful: no argument in it is the number that stands for "not known". NULL: always
- * meaningful. */
-struct node *check_aggregated(struct lang *l, const struct node *value);
+ * meaningful. *size: where it is not, a size may be too large to count. */
+struct node *check_aggregated(struct lang *l, const struct node *value, bool *size);
 
 /* -- check_means.c -- */
 /* Returns what a checked expression names, an enum lang_means. */

@@ -129,6 +129,47 @@ static void compare_number(struct lang *l, const struct node *n, const struct no
              "this is %s: arg%u is the address of a text", ends(n->op), i);
 }
 
+void check_kept_whole(struct lang *l, const struct node *n)
+{
+    const struct node *value = n->kid[1];
+    const struct lang_var *v = n->kid[0]->var;
+    const char *scope = v->scope == SCOPE_THREAD   ? "self "
+                        : v->scope == SCOPE_CLAUSE ? "this "
+                                                   : "";
+    if (v->made_by == 0 || value->kind == N_INT || value->kind == N_CALL || !type_is_int(v->type) ||
+        !type_is_int(value->type) || v->type->size >= value->type->size)
+        return;
+    warn(l, &n->pos,
+         lang_printf(l, "declare it before the first clause: %s%s %s%s;", scope, value->type->name,
+                     v->name, v->assoc ? "[...]" : ""),
+         "this keeps %u bits of %u: '%s' is an %s since line %d", v->type->size * 8,
+         value->type->size * 8, v->name, v->type->name, v->made_by);
+}
+
+void check_term_as_number(struct lang *l, const struct node *comparison, const struct node *number)
+{
+    char text[sizeof number->num + 1];
+    size_t n = 0;
+    if (number->kind != N_INT || !number->is_char)
+        return;
+    for (unsigned i = sizeof number->num; i-- > 0;) {
+        const char c = (char)(number->num >> (8 * i));
+        if (c != '\0' || n > 0)
+            text[n++] = c;
+    }
+    text[n] = '\0';
+    if (n > 1) /* 'a' may well be the character of a list */
+        warn(l, &comparison->pos, lang_printf(l, "an atom is written as text: \"%s\"", text),
+             "'%s' is the number %lld", text, (long long)number->num);
+}
+
+void check_first_element(struct lang *l, const struct node *n)
+{
+    if (n->kind == N_INT && (int64_t)n->num < 1)
+        warn(l, &n->pos, "elements are counted from 1 (argv[] from 0)", "there is no element %lld",
+             (long long)n->num);
+}
+
 void check_comparison(struct lang *l, const struct node *n)
 {
     const struct node *a = text_of(n->kid[0]), *b = text_of(n->kid[1]);
@@ -147,44 +188,62 @@ void check_comparison(struct lang *l, const struct node *n)
 
 /* -- aggregations ------------------------------------------------------------------------------ */
 
-/* Adds to `all` the conditions that exclude "not known" values of the arguments below n. */
-static struct node *known(struct lang *l, const struct node *n, struct node *all)
+/* Returns the condition that `value` is not the number that stands for "not known". */
+static struct node *other_than(struct lang *l, struct node *value, int64_t stands,
+                               const struct type *t)
+{
+    struct node *number = node_new(l, N_INT, &value->pos), *is = node_new(l, N_BINARY, &value->pos);
+    node_set_int(number, type_truncate(t, (uint64_t)stands), t);
+    is->op = OP_NE;
+    is->kid[0] = value;
+    is->kid[1] = number;
+    return node_done(l, is);
+}
+
+static struct node *both(struct lang *l, struct node *all, struct node *is)
+{
+    if (!all)
+        return is;
+    struct node *n = node_new(l, N_BINARY, &is->pos);
+    n->op = OP_LAND;
+    n->kid[0] = all;
+    n->kid[1] = is;
+    return node_done(l, n);
+}
+
+/* Adds to `all` the conditions that exclude "not known" values below n: of arguments, and of the
+ * sizes of terms. */
+static struct node *known(struct lang *l, const struct node *n, struct node *all, bool *size)
 {
     const struct type *t;
     const struct probe_arg *row = n->kind == N_ARG ? check_argument(l, n, &t) : NULL;
     if (row && row->form == PROBE_FORM_UNKNOWN)
         warn(l, &n->pos, "count() counts the events",
              "arg%u, %s, is not known here: nothing is aggregated", (unsigned)n->num, row->name);
-    if (row && (row->form == PROBE_FORM_UNKNOWN || row->form == PROBE_FORM_NUMBER)) {
-        struct node *arg = node_new(l, N_CAST, &n->pos), *number = node_new(l, N_INT, &n->pos),
-                    *is = node_new(l, N_BINARY, &n->pos);
+    *size |= row && row->form == PROBE_FORM_SIZE;
+    if (row && (row->form == PROBE_FORM_UNKNOWN || row->form == PROBE_FORM_NUMBER ||
+                row->form == PROBE_FORM_SIZE)) {
+        struct node *arg = node_new(l, N_CAST, &n->pos);
         arg->cast = t;
         arg->kid[0] = node_clone(l, n);
-        node_set_int(number, type_truncate(t, (uint64_t)row->stands), t);
-        is->op = OP_NE;
-        is->kid[0] = node_done(l, arg);
-        is->kid[1] = number;
-        node_done(l, is);
-        if (all) {
-            struct node *both = node_new(l, N_BINARY, &n->pos);
-            both->op = OP_LAND;
-            both->kid[0] = all;
-            both->kid[1] = is;
-            is = node_done(l, both);
-        }
-        all = is;
+        all = both(l, all, other_than(l, node_done(l, arg), row->stands, t));
+    }
+    if (n->kind == N_CALL && n->num == DIF_SUBR_term_words) {
+        *size = true;
+        return both(l, all, other_than(l, node_clone(l, n), -1, n->type));
     }
     for (size_t i = 0; i < 3; i++)
         if (n->kid[i])
-            all = known(l, n->kid[i], all);
+            all = known(l, n->kid[i], all, size);
     for (const struct node *a = n->args; a; a = a->next)
-        all = known(l, a, all);
+        all = known(l, a, all, size);
     return all;
 }
 
-struct node *check_aggregated(struct lang *l, const struct node *value)
+struct node *check_aggregated(struct lang *l, const struct node *value, bool *size)
 {
-    struct node *all = known(l, value, NULL);
+    *size = false;
+    struct node *all = known(l, value, NULL, size);
     if (all)
         check_expr(l, all);
     return all;

@@ -256,7 +256,15 @@ const struct type *check_index(struct lang *l, struct node *n)
     if (type_is_error(t))
         return check_bad(n);
     const char *name = base->name ? base->name : "the expression";
-    if (n->args->next)
+    if (type_is_term(t)) {
+        const bool text = !n->args->next && type_is_string(n->args->type);
+        lang_err(l, &n->pos, "D_OP_TERM",
+                 text ? "the value of a key of a map: map_get(\"name\", x), or x.name where the "
+                        "key is an atom"
+                      : "of a tuple element(1, x), counted from 1; of a list hd(x) and tl(x); of a "
+                        "map map_get(key, x) or x.key",
+                 "a term is not indexed");
+    } else if (n->args->next)
         lang_err(l, &n->pos, "D_ARR_BADREF", NULL, "cannot access %s as an associative array",
                  name);
     else if (type_is_error(n->args->type))
@@ -385,6 +393,7 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
         return check_lvalue(l, n, create, pos, optext, op);
     struct lang_var *v = var_new(l, base->name, base->scope, create);
     v->assoc = n->kind == N_INDEX;
+    v->made_by = n->pos.line;
     v->nkeys = nkeys;
     memcpy(v->key, key, nkeys * sizeof key[0]);
     if (!ok || type_is_error(create))
@@ -463,8 +472,10 @@ const struct type *check_assign(struct lang *l, struct node *n)
             check_as_string(l, right);
         if (left->kind == N_VAR && lt->kind == TYPE_PTR && !keep_origin(l, n))
             return check_bad(n);
-        if (left->kind == N_VAR)
+        if (left->kind == N_VAR) {
+            check_kept_whole(l, n);
             left->var->means = means_both(left->var->means, check_means(l, right));
+        }
         return n->type = lt;
     }
     if (lt->kind == TYPE_PTR && type_is_int(rt) && (op == OP_ADD || op == OP_SUB))

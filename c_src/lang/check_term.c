@@ -93,6 +93,8 @@ bool check_terms_compared(struct lang *l, struct node *n)
                                                    : DIF_NSUBRS;
     if (subr == DIF_NSUBRS)
         return false;
+    if (subr == DIF_SUBR_term_is_int)
+        check_term_as_number(l, n, b);
     struct node *call = node_new(l, N_CALL, &n->pos), *zero = node_new(l, N_INT, &n->pos);
     a->next = b;
     b->next = NULL;

@@ -256,7 +256,7 @@ bool compile_record(const struct compile *c, uint32_t i, struct compile_record *
 {
     const struct lang_record *r = lang_record(c->lang, i + 1);
     if (r)
-        *out = (struct compile_record){r->name, r->field, r->nfields};
+        *out = (struct compile_record){r->name, r->field, r->nfields, r->in_d};
     return r != NULL;
 }
 

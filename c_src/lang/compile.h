@@ -129,6 +129,7 @@ struct compile_record {
     const char *name;
     const char *const *field;
     size_t nfields;
+    bool in_d; /* a program defines it */
 };
 /* Returns whether a clause reads a field of a record that no program defines, and names
  * a module in its descriptions. */

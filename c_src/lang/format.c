@@ -129,7 +129,9 @@ static bool conversion(struct lang *l, const struct node *fmt, const char **p, u
         return false;
     }
     if (!known) {
-        lang_err(l, &fmt->pos, "D_SYNTAX", "a percent sign is written %%",
+        lang_err(l, &fmt->pos, "D_SYNTAX",
+                 c->text[1] == 'w' || c->text[1] == 'W' ? "%T prints a term"
+                                                        : "a percent sign is written %%",
                  "format conversion #%u is undefined: %s", num, c->text);
         return false;
     }

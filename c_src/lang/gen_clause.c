@@ -124,7 +124,15 @@ static void statement(struct gen *g, const struct lang_stmt *s, uint32_t begin)
         gen_tuple(g, s->args, s->agg->key, s->agg->nkeys);
         gen_emit(g, dif_ai(DIF_OP_AGG, 0, s->agg->id));
         g->maybe -= s->known != NULL;
-        gen_place(g, &unknown);
+        if (s->counts) {
+            struct label end = {0};
+            gen_branch(g, DIF_OP_BA, &end);
+            gen_place(g, &unknown);
+            gen_unreg(g, gen_call(g, DIF_SUBR_uncounted, NULL));
+            gen_place(g, &end);
+        } else {
+            gen_place(g, &unknown);
+        }
         buf_add(&g->refs, &s->agg->id, sizeof s->agg->id);
         a.nrefs = 1;
     } else if (s->act == ACT_SPECULATE || s->act == ACT_COMMIT || s->act == ACT_DISCARD) {

@@ -179,17 +179,7 @@ _Noreturn void lex_syntax(struct lex *lx, const char *hint)
               t->raw);
 }
 
-/* Reports a character that starts no token. */
-static _Noreturn void stray(struct lex *lx)
-{
-    int c = at(lx, 0);
-    lx->tok.pos = here(lx, 1);
-    lx->p++;
-    if (c < ' ' || c > '~')
-        lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", "only ASCII is allowed outside strings",
-                  "syntax error near \"\\%03o\"", (unsigned)c);
-    lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", lex_meant(lx), "syntax error near \"%c\"", c);
-}
+static _Noreturn void stray(struct lex *lx);
 
 /* -- constants --------------------------------------------------------------------------------- */
 
@@ -709,7 +699,35 @@ static bool is_desc_start(int c)
 
 static bool is_desc(int c)
 {
-    return is_desc_start(c) || is_digit(c) || c == '`';
+    return is_desc_start(c) || is_digit(c) || c == '`' || c == '@';
+}
+
+/* Returns whether "$^" follows, which names have that the compiler makes ("-f/1-lc$^0/1-0-"), and
+ * no macro. */
+static bool is_generated(const struct lex *lx, size_t n)
+{
+    return at(lx, n) == '$' && at(lx, n + 1) == '^';
+}
+
+/* Reports a character that starts no token. */
+static _Noreturn void stray(struct lex *lx)
+{
+    int c = at(lx, 0);
+    lx->tok.pos = here(lx, 1);
+    lx->p++;
+    if (c < ' ' || c > '~')
+        lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", "only ASCII is allowed outside strings",
+                  "syntax error near \"\\%03o\"", (unsigned)c);
+    const char *meant = lex_meant(lx);
+    const char *p = lx->tok.raw;
+    const ptrdiff_t before = p - lx->src->text;
+    const bool within = before >= 1 && is_desc((unsigned char)p[-1]);
+    /* "m:->list": not what "lists:map->return" means */
+    const bool begins = before >= 2 && p[-1] == '-' && p[-2] == ':';
+    if (lx->ctx == LEX_OUTER && (begins || (within && !meant)))
+        meant = "a name with other characters than letters, digits and _ - . @ is written in "
+                "Erlang's quotes: m:'->list'/1";
+    lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", meant, "syntax error near \"%c\"", c);
 }
 
 /* Returns the place of the next token from n on, past blanks and comments. */
@@ -747,8 +765,33 @@ static bool ends_in_arity(const struct lex *lx, const char *start, size_t n)
     }
 }
 
+/* Returns the bytes of a character that the compiler's names may have, 0 for another. */
+static size_t generated_len(const struct lex *lx, size_t n)
+{
+    int c = at(lx, n);
+    return is_generated(lx, n) ? 2 : is_name(c) || c == '-' || c == '.' || c == '@';
+}
+
+/* From the end of an arity on, "-fun-0-/1" or "-lc$^0/1-0-/1": returns the place behind the last
+ * arity, or n if no such name goes on there. */
+static size_t behind_generated(const struct lex *lx, size_t n)
+{
+    size_t end = n;
+    while (at(lx, end) == '-') {
+        size_t len;
+        while ((len = generated_len(lx, end)) > 0)
+            end += len;
+        if (at(lx, end) != '/' || !is_digit(at(lx, end + 1)))
+            return n;
+        for (end++; is_digit(at(lx, end));)
+            end++;
+    }
+    return end;
+}
+
 /* Returns whether the '/' at lx->p, inside a word, belongs to a function's arity ("map/2") and not
- * to a predicate. It does if digits follow and the word then continues with a ':' or ends. */
+ * to a predicate. It does if digits follow and the word then continues with a ':' or ends; in the
+ * name of a fun ("-map/2-fun-0-/1") the word ends in another arity. */
 static bool is_arity(const struct lex *lx, const char *start)
 {
     size_t n = 1;
@@ -756,14 +799,14 @@ static bool is_arity(const struct lex *lx, const char *start)
         return false;
     while (is_digit(at(lx, n)))
         n++;
-    size_t digits = n;
-    for (;; n++) {
-        int c = at(lx, n);
-        if (c == ':')
-            return true;
-        if (!is_name(c) && c != '-' && c != '.' && c != '/')
-            break;
-    }
+    const size_t digits = n;
+    for (size_t len = 1; len > 0; n += len)
+        len = at(lx, n) == '/' || at(lx, n) == '*' ? 1 : generated_len(lx, n);
+    if (at(lx, n) == ':')
+        return true;
+    n = behind_generated(lx, digits);
+    if (n > digits)
+        return ends_in_arity(lx, start, n);
     return !is_desc(at(lx, digits)) && ends_in_arity(lx, start, digits);
 }
 
@@ -829,8 +872,9 @@ static void desc_token(struct lex *lx)
         } else if (c == '\'') {
             quoted(lx, '\'', "D_PDESC_INVAL", &n);
             plain = false;
-        } else if (c == '\\' && at(lx, 1) > ' ') {
+        } else if ((c == '\\' && at(lx, 1) > ' ') || is_generated(lx, 0)) {
             lx->p += 2;
+            plain = plain && c == '\\';
         } else if (is_desc(c) || (c == '/' && is_arity(lx, start))) {
             plain = plain && c != '/' && !strchr(":-.?!`", c);
             lx->p++;
@@ -1022,7 +1066,7 @@ bool lex_recover_unclosed(struct lex *lx, const struct lex *first)
     if (*p == '{' || *p == '/') /* which no clause begins with */
         return false;
     while (p < lx->p && *p != '{' && *p != '/') {
-        if (!is_name(*p) && !is_blank((unsigned char)*p) && *p != '\n' && !strchr(":-*?,.$", *p))
+        if (!is_name(*p) && !is_blank((unsigned char)*p) && *p != '\n' && !strchr(":-*?,.$@", *p))
             return false;
         p++;
     }

@@ -120,10 +120,24 @@ static bool is_remote_call(const struct lex *lx)
     return p < lx->end && *p == '(';
 }
 
+/* Returns whether this is ":get" where a value is expected, an atom in Elixir's form. */
+static bool is_atom(const struct lex *lx)
+{
+    const char *p = lx->tok.raw;
+    if (lx->tok.kind != TOK_COLON || !is_name(lx, p + 1))
+        return false;
+    do
+        p--;
+    while (p >= lx->src->text && *p == ' ');
+    return p >= lx->src->text && strchr("=!<>(,&|/", *p) != NULL;
+}
+
 const char *lex_meant(struct lex *lx)
 {
     const char *at = lx->tok.raw;
     unsigned where = lx->ctx == LEX_OUTER ? OUTSIDE : INSIDE;
+    if (where == INSIDE && is_atom(lx))
+        return "an atom is text, == \"get\", or atom(\"get\")";
     if (where == INSIDE && is_remote_call(lx))
         return NO_CALL;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -259,7 +259,7 @@ static const struct {
     {"hist", "quantize() counts in powers of two: @a = quantize(x)"},
     {"kstack", "stack() records the stack"},
     {"lhist", "lquantize() counts in equal steps: @a = lquantize(x, base, limit, step)"},
-    {"inspect", "printf(\"%s\\n\", x) prints"},
+    {"inspect", "printf(\"%#T\\n\", x) prints a term as Elixir does, %T as Erlang does"},
     {"nil", "an atom is text: \"nil\"; a missing string is NULL"},
     {"normal", "an atom is text: \"normal\""},
     {"nsecs", "timestamp is the time in ns"},

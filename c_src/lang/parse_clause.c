@@ -62,6 +62,9 @@ static const char *part(struct lex *lx, const char *s, size_t n)
         } else if (c == '\\' && i + 1 < n) {
             buf_add(b, s + i, 2);
             i += 2;
+        } else if (c == '$' && i + 1 < n && s[i + 1] == '^') { /* no macro: lex.c */
+            buf_add(b, s + i, 2);
+            i += 2;
         } else if (c == '$') {
             size_t start = i + 1, k;
             while (start < n && s[start] == '$')

@@ -23,7 +23,8 @@ enum {
     BURST_NS = 3000000, /* for looks at what a VM runs, one right after the other */
     LOWEST = 4096,      /* no address is lower */
     IDS_CHANGED = 14,   /* the first version with 28 bits for the number of a process */
-    PATH_MOST = 4096
+    PATH_MOST = 4096,
+    CONTRADICTED = 3 /* looks at which a chain is contradicted */
 };
 #ifdef __x86_64__
 enum { TLS_FIRST = 0 };
@@ -119,14 +120,21 @@ static enum follows follow(const struct kbeam_chain *c, const struct kbeam_threa
                : OPEN;
 }
 
-/* Follows a chain from each thread. One that stays open while the process is the same is wrong:
- * what is between two processes has changed when it is looked at again. */
-static void check(struct kbeam_chain *c, const struct kbeam_threads *t, const struct kbeam *v,
-                  kbeam_read_fn *read, void *arg)
+static bool is_dead(const struct kbeam_chain *c)
+{
+    return c->open == CONTRADICTED;
+}
+
+/* Follows a chain from each thread. One that stays open while the process is the same is wrong, or
+ * a thread was interrupted between two processes: what is between them has changed at another look.
+ */
+static void check(struct kbeam_proof *p, struct kbeam_chain *c, const struct kbeam_threads *t,
+                  const struct kbeam *v, kbeam_read_fn *read, void *arg)
 {
     enum { AGAIN = 8 };
     uint64_t at = 0, first = 0, id;
-    for (uint32_t i = 0; i < t->n && !c->dead; i++) {
+    bool open = false;
+    for (uint32_t i = 0; i < t->n && !open; i++) {
         enum follows f = OPEN;
         for (unsigned k = 0; k < AGAIN && f == OPEN; k++) {
             f = follow(c, t, i, v, read, arg, &at, &id);
@@ -134,10 +142,14 @@ static void check(struct kbeam_chain *c, const struct kbeam_threads *t, const st
         }
         if (f == CLOSED)
             seen(c, id);
-        c->dead = f == OPEN && at == first;
+        open = f == OPEN && at == first;
+    }
+    if (open && c->opened != p->looks) {
+        c->open++;
+        c->opened = p->looks;
     }
     /* One that normal schedulers have closed may lead to the second process from a dirty one. */
-    for (uint32_t i = t->n; i < t->n + t->ndirty && !c->dead && c->id[0] != 0; i++)
+    for (uint32_t i = t->n; i < t->n + t->ndirty && !open && c->id[0] != 0; i++)
         if (follow(c, t, i, v, read, arg, &at, &id) == CLOSED)
             seen(c, id);
 }
@@ -155,22 +167,23 @@ static bool read_own(uint64_t tls, uint64_t *word, kbeam_read_fn *read, void *ar
 bool kbeam_check(struct kbeam_proof *p, const struct kbeam_threads *t, kbeam_read_fn *read,
                  void *arg, struct kbeam *layout)
 {
-    const struct kbeam_chain *proven = NULL;
-    uint32_t nproven = 0;
+    const struct kbeam_chain *proven[2] = {NULL, NULL}; /* never contradicted, and others */
+    uint32_t nproven[2] = {0, 0};
     for (uint32_t i = 0; i < p->nchains; i++) {
         struct kbeam_chain *c = &p->chain[i];
-        if (!c->dead)
-            check(c, t, layout, read, arg);
-        if (c->dead || c->id[1] == 0)
+        if (!is_dead(c))
+            check(p, c, t, layout, read, arg);
+        if (is_dead(c) || c->id[1] == 0)
             continue;
-        proven = c;
-        nproven++;
+        proven[c->open > 0] = c;
+        nproven[c->open > 0]++;
     }
-    if (nproven != 1)
+    const bool doubted = nproven[0] == 0;
+    if (nproven[doubted] != 1)
         return false;
-    layout->own = proven->own;
-    layout->back = proven->back;
-    layout->there = proven->there;
+    layout->own = proven[doubted]->own;
+    layout->back = proven[doubted]->back;
+    layout->there = proven[doubted]->there;
     return true;
 }
 
@@ -179,6 +192,7 @@ bool kbeam_prove(struct kbeam_proof *p, const struct kbeam_threads *t, kbeam_rea
 {
     static _Thread_local uint64_t word[KBEAM_THREADS][TLS_WORDS];
     uint32_t known = 0;
+    p->looks++;
     for (uint32_t i = 0; i < t->n && known < KBEAM_THREADS; i++)
         known += read_own(t->tls[i], word[known], read, arg);
     for (uint32_t w = 0; w < TLS_WORDS && known > 0; w++)

@@ -10,9 +10,10 @@
  *
  * (On a dirty scheduler the process has 0 there.) The three offsets differ between releases and
  * builds, and none is assumed. They are known when exactly one set of them has led from threads of
- * schedulers to two processes or more, and no thread of a scheduler has contradicted it. The
- * program in the kernel follows the chain again at each event; it uses the chain only if it is
- * closed.
+ * schedulers to two processes or more, and threads of schedulers have not contradicted it at
+ * several looks: a thread may be interrupted while it changes from one process to another, and
+ * contradict once what is right. The program in the kernel follows the chain again at each event;
+ * it uses the chain only if it is closed.
  *
  * NAMES. A registered process points to its entry in the registry, which points back to it, and has
  * its name, an atom, the number of which is the entry's hash. Three words of every process are the
@@ -88,10 +89,11 @@ struct kbeam_proof {
     struct kbeam_chain {
         int32_t own;
         uint16_t back, there;
-        bool dead;
-        uint64_t id[2]; /* of two processes; 0: not seen */
+        uint32_t open, opened; /* looks that have contradicted it, and the last of them */
+        uint64_t id[2];        /* of two processes; 0: not seen */
     } chain[KBEAM_CHAINS];
     uint32_t nchains;
+    uint32_t looks;
 };
 
 /* Looks at the schedulers' threads. `layout` has the layout of ids, and receives the chain. Returns

@@ -31,6 +31,7 @@ static const uint8_t process_of[PROBE_NKINDS] = {
     [PROBE_PROCESS_SPAWNED] = PROBE_PROCESS_TEXT, /* it does not exist before the event */
     [PROBE_GC_MAX_HEAP] = PROBE_PROCESS_TRACED,
     [PROBE_EXCEPTION_CAUGHT] = PROBE_PROCESS_TRACED,
+    [PROBE_RECEIVE_TIMEOUT] = PROBE_PROCESS_TRACED,
 };
 /* clang-format on */
 

@@ -297,6 +297,11 @@ int aggr_view_make(struct aggr_view *v, const struct aggr_table *t, const uint32
     }
     struct sorting s = {v, order};
     qsort_r(v->row, v->nrows, sizeof *v->row, compare_rows, &s);
+    if (order->rows > 0 && v->nrows > order->rows) {
+        if (!order->reverse)
+            memmove(v->row, v->row + v->nrows - order->rows, order->rows * sizeof *v->row);
+        v->nrows = order->rows;
+    }
     return 0;
 }
 

@@ -84,12 +84,13 @@ int aggr_trunc(struct aggr *a, int64_t n);
 /* Returns the value to show, of any function but the histograms: normalized, averaged. */
 int64_t aggr_number(const struct aggr *a, const uint64_t *words);
 
-/* How to sort rows; from the options of the same names. */
+/* How to sort rows, and how many of them are kept; from the options of the same names. */
 struct aggr_order {
     bool by_key;    /* aggsortkey */
     bool reverse;   /* aggsortrev */
     size_t key_pos; /* aggsortkeypos */
     size_t pos;     /* aggsortpos */
+    size_t rows;    /* aggrows: the last ones, or the first ones of those in reverse; 0: all */
 };
 
 /* One or several aggregations joined by key and sorted. */

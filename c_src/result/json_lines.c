@@ -228,7 +228,7 @@ static void put_prefix(struct report *r, const struct erltrace_record *rec)
 
 static void printa(struct report *r, const struct dif_action *act, const struct pf *format)
 {
-    struct aggr_order order = report_order(r->opt);
+    struct aggr_order order = report_printed(r->opt);
     struct buf shown = BUF_INIT;
     struct aggr_view view;
     struct buf *out = &r->line;
@@ -492,7 +492,7 @@ static void percpu(struct report *r, const struct aggr *a, const struct aggr_ent
 static enum verdict aggregations(void *arg)
 {
     struct report *r = arg;
-    struct aggr_order order = report_order(r->opt);
+    struct aggr_order order = report_printed(r->opt);
     for (uint32_t i = 0; i < r->aggr->n; i++) {
         uint32_t at = order.reverse ? r->aggr->n - 1 - i : i;
         const struct aggr *a = &r->aggr->aggr[at];

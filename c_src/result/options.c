@@ -134,6 +134,19 @@ static bool parse_word(const char *text, const char *words, int64_t *v)
     return false;
 }
 
+/* Returns whether there is a glob between the commas, blanks and quotes, and each quote is closed.
+ * (erltrace_agent_terms takes them apart.) */
+static bool are_globs(const char *text)
+{
+    size_t quotes = 0, others = 0;
+    for (; text != NULL && *text != '\0'; text++)
+        if (*text == '"')
+            quotes++;
+        else if (strchr(", \t\n", *text) == NULL)
+            others++;
+    return others > 0 && quotes % 2 == 0;
+}
+
 /* Parses a value by its type, without checking bounds. */
 static bool parse(const struct option_row *r, const char *text, int64_t *v)
 {
@@ -160,8 +173,8 @@ static bool parse(const struct option_row *r, const char *text, int64_t *v)
         *v = *v == 0 ? OPTION_UNSET : *v;
         return true;
     case OPTION_TYPE_STABILITY: return text != NULL && (*v = compile_amin(text)) >= 0;
+    case OPTION_TYPE_PATTERNS: return are_globs(text);
     case OPTION_TYPE_PATH:
-    case OPTION_TYPE_PATTERNS:
     case OPTION_TYPE_FOLDER: return text != NULL && *text != '\0';
     case OPTION_TYPE_VERSION:
     case OPTION_TYPE_CPP:

@@ -140,6 +140,16 @@ void report_drop_text(enum record_drop kind, uint64_t count, int cpu, const char
         buf_printf(out, " of %s", node);
 }
 
+void report_ended_text(const char *node, uint64_t ns, struct buf *out)
+{
+    const uint64_t ns_per_ms = 1000000, ns_per_s = 1000000000;
+    buf_printf(out, "the trace in %s ended there: what fired in its last ", node);
+    if (ns < ns_per_s)
+        buf_printf(out, "%" PRIu64 " ms is lost", (ns + ns_per_ms - 1) / ns_per_ms);
+    else
+        buf_printf(out, "%.1f s is lost", (double)ns / (double)ns_per_s);
+}
+
 /* -- printa (language.md 7.6) ------------------------------------------------------------------ */
 
 size_t report_print_most(const struct options *o)
@@ -157,6 +167,14 @@ struct aggr_order report_order(const struct options *o)
         .key_pos = key > 0 ? (size_t)key : 0,
         .pos = pos > 0 ? (size_t)pos : 0,
     };
+}
+
+struct aggr_order report_printed(const struct options *o)
+{
+    struct aggr_order order = report_order(o);
+    int64_t rows = o->value[OPTION_aggrows];
+    order.rows = rows > 0 ? (size_t)rows : 0;
+    return order;
 }
 
 struct row {
@@ -210,7 +228,7 @@ static void folded_rows(const struct report *r, const struct aggr_view *view, st
 void report_rows(struct report *r, const uint32_t *aggs, size_t n, const struct pf *format,
                  struct buf *out)
 {
-    struct aggr_order order = report_order(r->opt);
+    struct aggr_order order = report_printed(r->opt);
     struct aggr_view view;
     if (aggr_view_make(&view, r->aggr, aggs, n, &order) != 0) {
         r->oom = true;

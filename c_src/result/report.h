@@ -80,6 +80,8 @@ const char *report_fault_text(uint32_t code); /* "divide-by-zero" */
 /* Appends the whole message of a fault, without dtrace's prefix and without newline; ignores
  * f->message. A reason that is not its code's text is the whole message. */
 void report_fault_message(const struct erltrace_fault *f, struct buf *out);
+/* "the trace in a@b ended there: what fired in its last 120 ms is lost" */
+void report_ended_text(const char *node, uint64_t ns, struct buf *out);
 /* "3 drops on CPU 1 of a@b"; cpu -1: it belongs to none. */
 void report_drop_text(enum record_drop kind, uint64_t count, int cpu, const char *node,
                       struct buf *out);
@@ -100,6 +102,8 @@ static inline unsigned report_shown(const struct report *r)
 }
 /* Returns the sorting that the options ask for. */
 struct aggr_order report_order(const struct options *o);
+/* The same for what is printed, of which there may be only so many rows. */
+struct aggr_order report_printed(const struct options *o);
 /* Appends the rows of aggregations with one key signature, sorted; by a format, or (format->n = 0)
  * as dtrace prints them. */
 void report_rows(struct report *r, const uint32_t *aggs, size_t n, const struct pf *format,

@@ -2,12 +2,14 @@
  * object at the end of the trace, a "sampled" profile for each aggregation by stack.
  *
  *   {"$schema":"https://www.speedscope.app/file-format-schema.json",
- *    "shared":{"frames":[{"name":"lists:map/2","file":"lists.erl","line":12},...]},
+ *    "shared":{"frames":[{"name":"lists:map/2","file":"lists.erl"},...]},
  *    "profiles":[{"type":"sampled","name":"@us","unit":"microseconds","startValue":0,"endValue":42,
  *                 "samples":[[0,1,2],...],"weights":[42,...]},...],
  *    "name":"erltrace","activeProfileIndex":0,"exporter":"erltrace 0.2.0"}
  *
  * A sample has the numbers of its frames, the root first; other keys are frames above the root.
+ * Speedscope takes a frame's line as a part of what the frame is, and has no other place for the
+ * line of a call: so that a function is one row of its tables, frames are functions.
  * Weights may not be negative: rows with a value below 0 are left out, which the profile's name
  * then says. */
 #include <inttypes.h>
@@ -44,7 +46,9 @@ static void push(struct scope *s, const struct profile_frame *f)
 
 static void push_frame(void *arg, const struct profile_frame *f)
 {
-    push(arg, f);
+    struct profile_frame function = *f;
+    function.line = 0;
+    push(arg, &function);
 }
 
 static void push_word(struct scope *s, const struct value *v)
@@ -126,8 +130,6 @@ static void put_frames(struct scope *s, struct buf *out)
             json_key(out, "file");
             buf_json(out, file->bytes, file->len);
         }
-        if (f.line > 0)
-            json_uint_field(out, "line", f.line);
         buf_addc(out, '}');
     }
 }

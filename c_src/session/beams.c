@@ -88,7 +88,7 @@ int erltrace_node_iter(erltrace_t *h, erltrace_node_fn *fn, void *arg)
                                      .name = n->name,
                                      .otp = n->otp,
                                      .owner = n->owner,
-                                     .attachable = n->attachable,
+                                     .attachable = n->attachable ? -1 : 0,
                                      .why = n->why,
                                      .help = n->help};
         result = fn(&node, arg);

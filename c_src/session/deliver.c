@@ -122,13 +122,17 @@ static void report_drop(struct session *s, const struct session_tier *t, enum re
                               .count = now - *shown,
                               .total = now,
                               .node = t->t->ops->target(t->t),
-                              .cpu = cpu};
+                              .cpu = cpu,
+                              .lost = kind == RECORD_DROP_ENDED ? t->unfetched : 0};
     *shown = now;
     buf_reset(&s->said);
     if (option_on(&s->opt, OPTION_droptags))
         buf_printf(&s->said, "[DTRACEDROP_%s] ", d.kind);
     size_t tag = s->said.len;
-    report_drop_text(kind, d.count, cpu, d.node, &s->said);
+    if (kind == RECORD_DROP_ENDED)
+        report_ended_text(d.node, d.lost, &s->said);
+    else
+        report_drop_text(kind, d.count, cpu, d.node, &s->said);
     d.message = buf_str(&s->said);
     d.text = s->said.oom ? d.message : d.message + tag;
     session_tell(s, drop, &d);

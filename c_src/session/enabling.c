@@ -11,6 +11,7 @@
 #include "session/session.h"
 #include "base/glob.h"
 #include "util/buftext.h"
+#include "util/elixir.h"
 #include "util/render.h"
 
 /* Returns whether every printer writes these characters of an atom unchanged. */
@@ -218,6 +219,17 @@ void session_doubt(struct session *s, uint32_t clause, const struct diag_pos *po
                                : "the predicate is never true on any of the %zu probes that it is "
                                  "for",
                  m->count);
+    else if (m->replaced == m->count && !m->several)
+        diag_add(&s->diags, DIAG_WARNING, pos, NULL,
+                 arena_printf(&s->arena, "%s sees these calls, and those of all other modules",
+                              elixir_inlined(p->mod, p->func)),
+                 "Elixir compiles calls of %s.%s into %s: only those by apply are seen",
+                 elixir_alias(p->mod), p->func, elixir_inlined(p->mod, p->func));
+    else if (m->replaced == m->count)
+        diag_add(&s->diags, DIAG_WARNING, pos, NULL,
+                 "name the functions of Erlang, such as erlang:integer_to_binary/1",
+                 "Elixir compiles calls of these functions into calls of Erlang's: only those by "
+                 "apply are seen");
     else if (m->instructions == m->count && !m->several)
         diag_add(&s->diags, DIAG_WARNING, pos, NULL, INSTEAD,
                  "calls of %s:%s by its name are instructions, which the VM does not report: only "

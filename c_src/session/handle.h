@@ -55,7 +55,7 @@ struct erltrace {
     bool local;
     bool kernel; /* with `local`: the kernel tier */
     bool opened; /* tiers are attached */
-    const char *cookie, *cookie_file, *agent_dir, *root;
+    const char *cookie, *cookie_file, *agent_dir, *root, *as;
     struct cred_options tls;
     unsigned lost_commands; /* targets lost because their command ended */
     size_t lost_seen;

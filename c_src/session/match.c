@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "util/elixir.h"
 #include "util/render.h"
 
 static struct probe_spec spec_of(const struct session *s, const struct dif_clause *c)
@@ -208,6 +209,8 @@ static int matched(void *arg, const struct tier_probe *p)
         m->sum.left_out++;
     }
     m->sum.instructions += p->instruction;
+    if (m->sum.replaced == m->sum.count) /* all of those before it */
+        m->sum.replaced += elixir_inlined(p->mod, p->func) != NULL;
     m->sum.several =
         m->sum.several || (m->sum.count > 0 && (strcmp(p->func, m->sum.first.func) != 0 ||
                                                 strcmp(p->mod, m->sum.first.mod) != 0));

@@ -41,24 +41,6 @@ static const char *node_of(struct tier *t)
     return t->ops->target(t);
 }
 
-static const struct tier_record *find(const struct tier_module *m, const char *name)
-{
-    for (size_t i = 0; i < m->nrecords; i++)
-        if (strcmp(m->record[i].name, name) == 0)
-            return &m->record[i];
-    return NULL;
-}
-
-static bool same(const struct tier_record *a, const struct tier_record *b)
-{
-    if (a->nfields != b->nfields)
-        return false;
-    for (size_t i = 0; i < a->nfields; i++)
-        if (strcmp(a->field[i], b->field[i]) != 0)
-            return false;
-    return true;
-}
-
 /* Returns the record as D defines it. */
 static const char *definition(struct session *s, const char *name, const struct tier_record *r)
 {
@@ -82,7 +64,7 @@ static bool report(struct search *q, const char *hint, const char *tag, const ch
 static bool look(struct search *q, struct tier *t, const struct tier_module *m)
 {
     struct session *s = q->s;
-    const struct tier_record *r = m->why == NULL ? find(m, q->field->record) : NULL;
+    const struct tier_record *r = tier_record_in(m, q->field->record);
     q->asked++;
     if (r == NULL) {
         /* A module that cannot tell says more than one that does not know. */
@@ -98,7 +80,7 @@ static bool look(struct search *q, struct tier *t, const struct tier_module *m)
         q->on = t;
         return true;
     }
-    if (same(q->record, r))
+    if (tier_record_same(q->record, r))
         return true;
     bool nodes = t != q->on;
     const char *text =
@@ -213,8 +195,44 @@ static bool ask(void *arg, const struct compile_field *f, struct compile_record 
         return false;
     if (q.record == NULL)
         return unknown(&q);
-    *told = (struct compile_record){q.record->name, q.record->field, q.record->nfields};
+    *told = (struct compile_record){
+        .name = q.record->name, .field = q.record->field, .nfields = q.record->nfields};
     return true;
+}
+
+/* Appends the records of the image that are known from this module; out NULL: counts them. */
+static size_t told_by(const struct session *s, const struct tier_module *m, struct tier_told *out)
+{
+    size_t n = 0;
+    for (uint32_t r = 0; r < s->nrecords; r++) {
+        const struct tier_record *in = tier_record_in(m, s->record[r].name);
+        if (s->record[r].in_d || in == NULL || !tier_record_same(in, &s->record[r]))
+            continue;
+        if (out != NULL)
+            out[n] = (struct tier_told){m, r};
+        n++;
+    }
+    return n;
+}
+
+static size_t told_on(const struct session *s, const struct tier *t, struct tier_told *out)
+{
+    size_t n = 0;
+    for (const struct session_modules *k = s->modules; k != NULL; k = k->next)
+        for (size_t i = 0; k->tier == t && i < k->found.n; i++)
+            n += told_by(s, &k->found.module[i], out != NULL ? out + n : NULL);
+    return n;
+}
+
+int session_told(struct session *s, const struct tier *t, const struct tier_told **told, size_t *n)
+{
+    *n = told_on(s, t, NULL);
+    struct tier_told *list = arena_alloc(&s->arena, (*n + 1) * sizeof *list);
+    if (list == NULL)
+        return session_no_memory(s);
+    told_on(s, t, list);
+    *told = list;
+    return 0;
 }
 
 bool session_asks(const struct session *s)

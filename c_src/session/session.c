@@ -336,7 +336,7 @@ static int list_records(struct session *s)
     if (s->record == NULL)
         return session_no_memory(s);
     for (uint32_t i = 0; compile_record(s->compile, i, &r); i++)
-        s->record[i] = (struct tier_record){r.name, r.field, r.nfields};
+        s->record[i] = (struct tier_record){r.name, r.field, r.nfields, r.in_d};
     return 0;
 }
 
@@ -484,10 +484,13 @@ static int enable(struct session *s, struct session_tier *t)
         .aggs_with_records = acts_on_aggregations(&s->img)};
     if (!speculates(&s->img))
         asked.cleanrate = 0;
+    int rc = session_told(s, t->t, &asked.told, &asked.ntold);
+    if (rc != 0)
+        return rc;
     struct tier_options granted = asked;
     s->starting = t->t;
-    int rc = t->t->ops->enable(t->t, &s->img, s->encoded.data, s->encoded.len, t->binding,
-                               t->nbindings, &granted, &s->diags);
+    rc = t->t->ops->enable(t->t, &s->img, s->encoded.data, s->encoded.len, t->binding, t->nbindings,
+                           &granted, &s->diags);
     if (rc != 0)
         return rc;
     if (granted.ncpus > s->aggr.ncpus && granted.ncpus <= 4096)
@@ -603,6 +606,14 @@ int session_start(struct session *s)
     return rc;
 }
 
+/* A target is gone, with what fired there since it was last read. */
+static void lose(struct session_tier *t)
+{
+    t->lost = true;
+    t->unfetched = t->t->ops->unfetched != NULL ? t->t->ops->unfetched(t->t) : 0;
+    t->counts.drop[RECORD_DROP_ENDED] = t->unfetched > 0;
+}
+
 int session_stop(struct session *s)
 {
     int first = 0;
@@ -615,7 +626,7 @@ int session_stop(struct session *s)
             continue;
         int rc = t->t->ops->stop(t->t, &s->diags);
         if (rc == ET_ELOST)
-            t->lost = true;
+            lose(t);
         else if (rc != 0 && first == 0)
             first = rc;
     }
@@ -670,7 +681,7 @@ static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, 
             return rc;
         break;
     case TIER_DRAINED: t->drained = true; break;
-    case TIER_LOST: t->lost = true; break;
+    case TIER_LOST: lose(t); break;
     }
     return 0;
 }

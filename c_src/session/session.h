@@ -68,6 +68,7 @@ struct session_tier {
     struct buf queue;                 /* struct session_event: read, not reported so far */
     struct buf held; /* struct session_event: bufpolicy fill and ring, until the end */
     bool lost, drained;
+    uint64_t unfetched; /* ns before it was lost of which nothing is known */
     bool overload;      /* the program was ended there because of its cost */
     bool overload_told; /* ... and this was reported: the only trace of it if the program ended
                            otherwise */
@@ -264,6 +265,7 @@ bool session_wants(struct session *s, const struct tier_probe *p, struct tier_bi
 /* The probes that a clause's description has matched. */
 struct session_matched {
     size_t count, left_out, instructions; /* probes; see tier_binding and tier_probe */
+    size_t replaced;                      /* ... of functions that Elixir's compiler replaces */
     bool several;                         /* functions */
     struct tier_probe first;              /* as an example */
 };
@@ -291,6 +293,9 @@ int session_extend(struct session *s, struct session_tier *t);
 bool session_asks(const struct session *s);
 /* Asks the attached tiers for these records. Returns 0 or an error with diagnostics. */
 int session_records(struct session *s);
+/* Returns which records of the image are known from modules of this tier, in the arena. Returns 0
+ * or ET_ENOMEM with a diagnostic. */
+int session_told(struct session *s, const struct tier *t, const struct tier_told **told, size_t *n);
 
 /* -- library.c --------------------------------------------------------------------------------- */
 

@@ -163,6 +163,33 @@ int erltrace_set_cookie(erltrace_t *h, const char *cookie, const char *file)
                : api_fail(h, ERLTRACE_E_NOMEM);
 }
 
+/* Returns whether a text can be a node's name, with or without its host part. */
+static bool is_name(const char *name)
+{
+    const char *at = strchr(name, '@');
+    const size_t n = strlen(name);
+    enum { LONGEST = 255 };
+    if (n == 0 || n > LONGEST || at == name)
+        return false;
+    if (at != NULL && (at[1] == '\0' || strchr(at + 1, '@') != NULL))
+        return false;
+    for (const char *p = name; *p != '\0'; p++)
+        if ((unsigned char)*p <= ' ' || *p == 127)
+            return false;
+    return true;
+}
+
+int erltrace_set_name(erltrace_t *h, const char *name)
+{
+    if (!api_enter(h, API_OPEN, API_COMPILED))
+        return -1;
+    if (name != NULL && !is_name(name))
+        return api_fail_text(h, ERLTRACE_E_INVAL, "'%s' cannot be the name of a node: NAME@HOST",
+                             name);
+    h->as = api_strdup(h, name);
+    return name == NULL || h->as != NULL ? 0 : api_fail(h, ERLTRACE_E_NOMEM);
+}
+
 int erltrace_set_tls(erltrace_t *h, const char *name, const char *value)
 {
     const char *why;
@@ -241,6 +268,7 @@ int api_open_targets(erltrace_t *h)
         return open_local(h);
     struct node_options common = {.cookie = h->cookie,
                                   .cookie_file = h->cookie_file,
+                                  .as = h->as,
                                   .tls = &h->tls,
                                   .root = api_root(h),
                                   .agent_dir = h->agent_dir,

@@ -693,6 +693,8 @@ static const char *suggest_name(struct catalog *c, const struct probe_spec *s)
     const struct probe_def *def = NULL;
     if (strncmp(s->name, "tick-", 5) == 0 || strncmp(s->name, "profile-", 8) == 0)
         return say(c, "intervals are tick-N and profile-N[ns|us|ms|s|m|h|d|hz], at least 200us");
+    if (s->name[0] >= '0' && s->name[0] <= '9' && strcmp(s->prov, "profile") == 0)
+        return say(c, "an interval is one word: profile-%s, tick-%s", s->name, s->name);
     while ((def = probe_erlang_next(def)) != NULL)
         if (delivers(c, def) && !def->mod)
             cand[n++] = def->numbered && need_numbers(c) == 0 ? c->number[0] : def->name;
@@ -737,7 +739,7 @@ static const char *suggest_function(struct catalog *c, const struct probe_spec *
 {
     const char *cand[NEAR_MAX], *slash = strrchr(s->func, '/');
     size_t n = 0;
-    char name[512];
+    char name[512], macro[sizeof name + 8];
     struct buf have = BUF_INIT;
     const char *hint, *mod = as_written(s, m);
     size_t len = 0;
@@ -752,6 +754,14 @@ static const char *suggest_function(struct catalog *c, const struct probe_spec *
             buf_free(&have);
             return hint;
         }
+    }
+    if (snprintf(macro, sizeof macro, "MACRO-%s", name) < (int)sizeof macro)
+        arities(&have, m, macro);
+    if (have.len > 0) {
+        hint = say(c, "%s.%s is a macro, which runs when modules are compiled, as %s", mod, name,
+                   buf_str(&have));
+        buf_free(&have);
+        return hint;
     }
     for (uint32_t f = 0; f < m->nfn && n < NEAR_MAX; f++)
         if (n == 0 || strcmp(cand[n - 1], m->fn[f].name) != 0)

@@ -99,6 +99,8 @@ const char *own_suggest(struct own *o, const struct probe_spec *spec, const char
         return "these probes have neither module nor function";
     if (known && (strncmp(name, "tick-", 5) == 0 || strncmp(name, "profile-", 8) == 0))
         return "intervals are tick-N and profile-N[ns|us|ms|s|m|h|d|hz], at least 200us";
+    if (known && name[0] >= '0' && name[0] <= '9')
+        return arena_printf(a, "an interval is one word: profile-%s, tick-%s", name, name);
     return near != NULL
                ? arena_printf(a, "no %s '%s'; did you mean '%s'?", what, name, near)
                : arena_printf(a,

@@ -100,11 +100,14 @@ struct tier_record {
     const char *name;
     const char *const *field;
     size_t nfields;
+    bool in_d; /* a program defines it */
 };
 
+enum { TIER_MD5 = 16 };
 /* The records of a module, or why they are not known: the rest of "the module shop ...". */
 struct tier_module {
     const char *module, *why; /* why NULL: they are known */
+    uint8_t md5[TIER_MD5];    /* of the code whose records they are */
     const struct tier_record *record;
     size_t nrecords;
     bool cut; /* there may be more of them */
@@ -113,6 +116,16 @@ struct tier_modules {
     struct tier_module *module; /* n of them */
     size_t n;
     size_t matched; /* modules that the pattern names; if they are too many, n is 0 */
+};
+
+/* Returns the record of this name that the module is known to have, or NULL. */
+const struct tier_record *tier_record_in(const struct tier_module *m, const char *name);
+bool tier_record_same(const struct tier_record *a, const struct tier_record *b);
+
+/* A record that is known from a module. */
+struct tier_told {
+    const struct tier_module *module;
+    uint32_t record; /* its number in the image, from 0 on */
 };
 
 struct tier_options {
@@ -134,8 +147,10 @@ struct tier_options {
     void *progress_arg;
     const char *const *redact; /* nredact values of that option; borrowed until enable returns */
     size_t nredact;
-    const struct tier_record *records; /* nrecords that the image names; borrowed likewise */
+    const struct tier_record *records; /* nrecords that the image names; kept until close */
     size_t nrecords;
+    const struct tier_told *told; /* ntold of them, of this tier's modules; kept until close */
+    size_t ntold;
     bool aggs_with_records; /* the program acts on aggregations from records (printa, clear, ...) */
 };
 
@@ -215,6 +230,9 @@ struct tier_ops {
     int (*stop)(struct tier *t, struct diags *d);
     /* Removes everything from the target and frees t. Never fails, waits at most about 2 s. */
     void (*close)(struct tier *t);
+    /* Returns the time before the tier was lost in which what fired was not fetched, in ns; 0:
+     * nothing could fire, or nothing can be lost. May be NULL. */
+    uint64_t (*unfetched)(struct tier *t);
     /* Returns the target in words for people and JSON: "rabbit@host"; "" for the local tier.
      * Borrowed. */
     const char *(*target)(struct tier *t);

@@ -286,6 +286,14 @@ static void put_options(struct buf *x, const struct tier_options *opt, bool load
         etf_put_atom(x, "records");
         put_records(x, opt->records, opt->nrecords);
     }
+    if (opt->ntold > 0) {
+        etf_put_list(x, 1);
+        etf_put_tuple(x, 2);
+        etf_put_atom(x, "told");
+        for (size_t i = 0; i < opt->ntold; i++)
+            debug_put_told(x, &opt->told[i], opt->told[i].module);
+        etf_put_nil(x);
+    }
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         const struct told *o = &told[i];
         int64_t v = *told_value(opt, o);
@@ -479,8 +487,16 @@ static bool vm_grown(struct tier *t)
     if (v->loaded.len == 0 || !v->running || v->lost || v->asked != 0)
         return false;
     v->answering = v->load;
-    for (size_t i = 0; i < v->loaded.len && !v->loaded.oom; i += strlen(v->loaded.data + i) + 1)
-        v->loaded.oom |= !catalog_loaded(&v->catalog, v->loaded.data + i);
+    for (size_t i = 0; i < v->loaded.len && !v->loaded.oom; i += strlen(v->loaded.data + i) + 1) {
+        const char *module = v->loaded.data + i;
+        v->loaded.oom |= !catalog_loaded(&v->catalog, module);
+        for (size_t k = 0; k < v->opt.ntold; k++)
+            if (strcmp(v->opt.told[k].module->module, module) == 0) {
+                buf_add(&v->again, module, strlen(module) + 1);
+                break;
+            }
+        v->loaded.oom |= v->again.oom;
+    }
     if (!v->loaded.oom)
         buf_reset(&v->loaded);
     return true;
@@ -502,7 +518,10 @@ static int vm_extend(struct tier *t, const struct tier_binding *b, size_t n, str
     if (v->loaded.oom)
         return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
     catalog_settle(&v->catalog);
-    int e = check_follows(v, b, n, d);
+    int e = debug_again(&v->agent, &v->opt, &v->again, d);
+    buf_reset(&v->again);
+    if (e == 0)
+        e = check_follows(v, b, n, d);
     if (e == 0)
         e = begin_bindings(v, &x, &id, &b, &n, d);
     if (e == 0) {
@@ -641,6 +660,7 @@ static void vm_close(struct tier *t)
     buf_free(&v->symbols);
     arena_free(&v->names);
     buf_free(&v->loaded);
+    buf_free(&v->again);
     if (v->epoll >= 0)
         close(v->epoll);
     if (v->timer >= 0)
@@ -703,6 +723,7 @@ static const struct tier_ops vm_ops = {
     .work = vm_work,
     .stop = vm_stop,
     .close = vm_close,
+    .unfetched = vm_unfetched,
     .target = vm_target,
     .same = vm_same,
     .fd = vm_fd,

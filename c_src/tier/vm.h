@@ -46,6 +46,9 @@ struct vm {
     bool drained;                 /* the node said that nothing is left */
     int64_t next_read, next_aggs; /* ms */
     int64_t next_status;          /* ms */
+    int64_t cycle_at;             /* ms, when this cycle began */
+    int64_t records_at, aggs_at;  /* ms: what fired before was fetched; 0: nothing could fire */
+    int64_t lost_at;              /* ms */
     int pace;                     /* ms, of adaptive reading */
     struct buf held;              /* principal blocks held back until the aggregations have come */
 
@@ -54,6 +57,7 @@ struct vm {
 
     struct buf loaded; /* names of modules that the node has loaded since grown() last reported,
                           each with a NUL */
+    struct buf again;  /* likewise, of those that the catalog knows: modules that told records */
     int64_t load;      /* the serial of the last of them */
     int64_t answering; /* ... of the last that the catalog knows */
 };
@@ -81,6 +85,7 @@ bool vm_symbol(struct tier *t, uint64_t pid, uint64_t address, struct tier_symbo
 int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *sink,
             struct diags *d);
 int vm_stop(struct tier *t, struct diags *d);
+uint64_t vm_unfetched(struct tier *t);
 void vm_rates(struct tier *t, int64_t switchrate, int64_t aggrate);
 
 #endif

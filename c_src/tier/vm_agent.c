@@ -69,6 +69,13 @@ int agent_malformed(struct vm_agent *a, const char *what, struct diags *d)
 
 static int over(struct vm_agent *a, struct diags *d);
 
+/* Whether we were silent for as long as the lease. The agent measures it by the node's clock, which
+ * may run by one part in a hundred faster than ours, and in whole ms. */
+static bool lease_over(const struct vm_agent *a)
+{
+    return conn_silence(a->conn) > a->lease_ms - a->lease_ms / 50 - 2;
+}
+
 /* Reads Tag, Text, Hint. */
 static int read_error(struct vm_agent *a, struct etf *r, struct diags *d)
 {
@@ -80,7 +87,7 @@ static int read_error(struct vm_agent *a, struct etf *r, struct diags *d)
     int e;
     if (r->bad) {
         e = agent_malformed(a, "error", d);
-    } else if (strcmp(tag, "AGENT_CLOSED") == 0 && conn_silence(a->conn) > a->lease_ms) {
+    } else if (strcmp(tag, "AGENT_CLOSED") == 0 && lease_over(a)) {
         e = over(a, d);
     } else {
         e = diag_error(d, err_of_tag(tag), NULL, tag, hint.len ? buf_str(&hint) : NULL, "%s",
@@ -99,7 +106,7 @@ static int over(struct vm_agent *a, struct diags *d)
     if (a->ended)
         return ET_ELOST;
     a->ended = true;
-    if (a->open && silence > a->lease_ms)
+    if (a->open && lease_over(a))
         return diag_error(
             d, ET_ELOST, NULL, "NODE_LEASE",
             "erltrace was stopped, or its machine slept; start it again (-x lease= lets it be "
@@ -117,7 +124,7 @@ static int over(struct vm_agent *a, struct diags *d)
 
 int agent_silent(struct vm_agent *a, int timeout_ms, struct diags *d)
 {
-    if (a->open && conn_silence(a->conn) > a->lease_ms)
+    if (a->open && lease_over(a))
         return over(a, d);
     return diag_error(d, ET_ENODE, NULL, "NODE_TIMEOUT",
                       "is the node overloaded, or its process stopped?",

@@ -10,6 +10,7 @@
 #include "etf/write.h"
 #include "tier/vm_debug.h"
 #include "util/buftext.h"
+#include "util/render.h"
 
 enum {
     ASK_MS = 12000, /* more than the agent allows itself */
@@ -106,6 +107,22 @@ bool debug_read(const void *bytes, size_t len, struct arena *mem, struct tier_mo
     return m->why != NULL || forms(&r, mem, m);
 }
 
+const struct tier_record *tier_record_in(const struct tier_module *m, const char *name)
+{
+    for (size_t i = 0; m->why == NULL && i < m->nrecords; i++)
+        if (strcmp(m->record[i].name, name) == 0)
+            return &m->record[i];
+    return NULL;
+}
+
+bool tier_record_same(const struct tier_record *a, const struct tier_record *b)
+{
+    bool same = a->nfields == b->nfields;
+    for (size_t i = 0; same && i < a->nfields; i++)
+        same = strcmp(a->field[i], b->field[i]) == 0;
+    return same;
+}
+
 /* Asks for one module. */
 static int ask(struct vm_agent *a, struct arena *mem, struct tier_module *m, struct diags *d)
 {
@@ -123,15 +140,19 @@ static int ask(struct vm_agent *a, struct arena *mem, struct tier_module *m, str
         e = agent_answer(a, id, ASK_MS, &r, &arity, d);
     if (e)
         return e;
-    if (arity != 1 || etf_tuple(&r) != 2)
-        r.bad = true;
+    const uint32_t parts = arity == 1 ? etf_tuple(&r) : 0;
     etf_atom(&r, kind);
     bool room = true;
-    if (strcmp(kind, "found") == 0) {
-        size_t n = 0;
+    if (parts == 3 && strcmp(kind, "found") == 0) {
+        size_t n = 0, digest = 0;
         const void *p = etf_binary(&r, &n);
+        const void *md5 = etf_binary(&r, &digest);
+        r.bad |= digest != sizeof m->md5;
+        if (!r.bad)
+            memcpy(m->md5, md5, sizeof m->md5);
         room = r.bad || debug_read(p, n, mem, m);
     } else {
+        r.bad |= parts != 2;
         etf_text(&r, &why);
         m->why = arena_strndup(mem, buf_str(&why), why.len);
         room = m->why != NULL;
@@ -157,5 +178,75 @@ int debug_records(struct vm_agent *a, struct catalog *c, const char *pattern, si
                 ? ask(a, mem, m, d)
                 : diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
     }
+    return e;
+}
+
+/* -- modules that were loaded again ------------------------------------------------------------ */
+
+void debug_put_told(struct buf *x, const struct tier_told *told, const struct tier_module *of)
+{
+    etf_put_list(x, 1);
+    etf_put_tuple(x, 3);
+    etf_put_atom(x, told->module->module);
+    etf_put_binary(x, of->md5, sizeof of->md5);
+    etf_put_int(x, told->record);
+}
+
+/* Compares the records that are known from a module with those that it has now. Appends those that
+ * are the same; warns of others. */
+static void compare(const struct tier_options *opt, const struct tier_module *now, struct buf *x,
+                    struct diags *d)
+{
+    for (size_t i = 0; i < opt->ntold; i++) {
+        const struct tier_told *told = &opt->told[i];
+        const struct tier_record *was = &opt->records[told->record],
+                                 *is = tier_record_in(now, was->name);
+        if (strcmp(told->module->module, now->module) != 0)
+            continue;
+        if (is != NULL && tier_record_same(was, is)) {
+            debug_put_told(x, told, now);
+            continue;
+        }
+        const bool known = now->why == NULL && !now->cut;
+        diag_add(d, DIAG_WARNING, NULL, NULL,
+                 "start the trace again, or define the record in the program",
+                 known ? "the module %s was loaded again with another record %s, whose fields "
+                         "cannot be read any more"
+                       : "the module %s was loaded again, and cannot tell what its record %s is "
+                         "now: the fields cannot be read any more",
+                 now->module, was->name);
+    }
+}
+
+int debug_again(struct vm_agent *a, const struct tier_options *opt, const struct buf *names,
+                struct diags *d)
+{
+    struct arena mem;
+    struct buf x = BUF_INIT;
+    struct etf r;
+    int64_t id;
+    uint32_t arity;
+    int e = 0;
+    struct buf same = BUF_INIT;
+    arena_init(&mem);
+    for (size_t at = 0; e == 0 && at < names->len; at += strlen(names->data + at) + 1) {
+        struct tier_module now = {.module = names->data + at};
+        e = ask(a, &mem, &now, d);
+        if (e == 0)
+            compare(opt, &now, &same, d);
+    }
+    arena_free(&mem);
+    if (e == 0 && (same.len > 0 || same.oom)) {
+        agent_begin(a, &x, &id);
+        etf_put_tuple(&x, 2);
+        etf_put_atom(&x, "records");
+        buf_add(&x, same.data, same.len);
+        etf_put_nil(&x);
+        x.oom |= same.oom;
+        e = agent_send(a, &x, d);
+        if (e == 0)
+            e = agent_answer(a, id, ASK_MS, &r, &arity, d);
+    }
+    buf_free(&same);
     return e;
 }

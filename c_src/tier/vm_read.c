@@ -72,7 +72,18 @@ void vm_read_begin(struct vm *v)
     v->next_read = now;
     v->next_aggs = now + AGGS_MS;
     v->next_status = now + status_ms(v);
+    v->records_at = v->aggs_at = now;
     arm(v);
+}
+
+uint64_t vm_unfetched(struct tier *t)
+{
+    const struct vm *v = vm_of(t);
+    if (v->records_at == 0) /* it has never run */
+        return 0;
+    const bool aggs = v->img->naggs > 0 && v->aggs_at < v->records_at;
+    const int64_t from = aggs ? v->aggs_at : v->records_at, to = v->lost ? v->lost_at : from;
+    return to > from ? (uint64_t)(to - from) * 1000000u : 0;
 }
 
 static int ask(struct vm *v, unsigned what, struct diags *d)
@@ -363,6 +374,10 @@ static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *
     int64_t now = clock_ms();
     buf_reset(&v->held);
     v->cycle++;
+    if (v->kinds & PRINCIPAL)
+        v->records_at = v->cycle_at;
+    if (v->kinds & AGGS)
+        v->aggs_at = v->cycle_at;
     if (v->kinds & PRINCIPAL) { /* an aggregation-only cycle does not postpone the records */
         if ((int64_t)v->nrecords > v->opt.bufsize / 4)
             v->pace = FULL_MS;
@@ -381,6 +396,7 @@ static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *
 static int cycle_begin(struct vm *v, unsigned what, struct diags *d)
 {
     int64_t now = clock_ms();
+    v->cycle_at = now;
     v->todo = v->kinds = what & (PRINCIPAL | AGGS);
     v->nrecords = v->naggs = 0;
     v->next_status = now + status_ms(v);
@@ -427,11 +443,17 @@ static int wait_answer(struct vm *v, int64_t deadline, const struct tier_sink *s
     return e ? e : 1;
 }
 
+static void lost_now(struct vm *v)
+{
+    v->lost = true;
+    v->lost_at = clock_ms();
+}
+
 static int work_error(struct vm *v, int e)
 {
     if (e != ET_ELOST)
         return e;
-    v->lost = true;
+    lost_now(v);
     return TIER_LOST;
 }
 
@@ -528,7 +550,8 @@ int vm_stop(struct tier *t, struct diags *d)
     etf_put_atom(&x, "stop");
     v->asked_at = clock_ms();
     int e = agent_send(&v->agent, &x, d);
-    v->lost |= e == ET_ELOST;
+    if (e == ET_ELOST)
+        lost_now(v);
     return e;
 }
 

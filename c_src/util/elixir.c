@@ -90,3 +90,22 @@ void elixir_put(struct buf *out, const char *s, size_t n)
     }
     buf_add(out, p, (size_t)(end - p));
 }
+
+/* -- functions that the compiler replaces ------------------------------------------------------ */
+
+static const struct {
+    const char *mod, *func, *instead;
+} inlined[] = {
+#define INLINED(mod, func, instead) {mod, func, instead},
+#include "util/elixir_inlined.list"
+#undef INLINED
+};
+
+const char *elixir_inlined(const char *mod, const char *func)
+{
+    const char *alias = elixir_alias(mod);
+    for (size_t i = 0; alias && i < sizeof inlined / sizeof inlined[0]; i++)
+        if (strcmp(inlined[i].mod, alias) == 0 && strcmp(inlined[i].func, func) == 0)
+            return inlined[i].instead;
+    return NULL;
+}

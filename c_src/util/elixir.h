@@ -20,6 +20,11 @@ size_t elixir_module_len(const char *s);
 /* Returns whether all of s[0..n) is an alias: "MyApp.Foo", "Enum". */
 bool elixir_is_alias(const char *s, size_t n);
 
+/* Returns the function of Erlang, "erlang:integer_to_binary/1", by which Elixir's compiler replaces
+ * calls of a function of its library, to_string/1 of Elixir.Integer; NULL: of that it compiles
+ * calls. func: with the arity. */
+const char *elixir_inlined(const char *mod, const char *func);
+
 /* Returns whether elixir_put would change the text. */
 bool elixir_has(const char *s, size_t n);
 

@@ -290,7 +290,7 @@ static int name_of(const struct erltrace_node *n, void *arg)
     for (size_t i = 0; i < s->npids; i++) {
         if (s->pid[i] != n->pid)
             continue;
-        if (!n->attachable || n->name[0] == '\0') {
+        if (n->attachable == 0 || n->name[0] == '\0') {
             fprintf(stderr, "erltrace: error: -p %ld: %s\n", (long)n->pid,
                     n->why[0] != '\0' ? n->why : "that node has no name");
             if (n->help[0] != '\0')

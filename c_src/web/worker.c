@@ -93,8 +93,8 @@ static int on_node(const struct erltrace_node *n, void *arg)
         }
     }
     if (wanted)
-        add_node(l->out, n->name, (long)n->pid, n->otp, n->attachable && n->name[0] != '\0', n->why,
-                 n->help);
+        add_node(l->out, n->name, (long)n->pid, n->otp, n->attachable != 0 && n->name[0] != '\0',
+                 n->why, n->help);
     return 0;
 }
 

@@ -135,7 +135,7 @@ static int lose_by(struct conn *c, int e)
 static int put(struct conn *c, const void *data, size_t n)
 {
     const char *p = data;
-    int64_t deadline = clock_ms() + CONN_WRITE_MS;
+    int64_t began = clock_ms(), deadline = began + CONN_WRITE_MS;
     while (n > 0) {
         ssize_t k = conn_give(c, p, n);
         if (k > 0) {
@@ -148,7 +148,8 @@ static int put(struct conn *c, const void *data, size_t n)
         if (conn_wait(c, POLLOUT, clock_left(deadline)) == 0)
             return ETIMEDOUT;
     }
-    int64_t now = clock_ms(), pause = now - atomic_exchange(&c->sent_ms, now);
+    /* What the node has read it read after we began: our pause is never shorter than its. */
+    int64_t pause = clock_ms() - atomic_exchange(&c->sent_ms, began);
     if (pause > atomic_load(&c->silence_ms))
         atomic_store(&c->silence_ms, pause);
     return 0;

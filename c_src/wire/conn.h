@@ -61,7 +61,7 @@ struct conn {
     char lost[320];       /* why the connection was lost, "" while it was not */
     struct talk *talk;    /* log of all messages; NULL: none */
 
-    _Atomic int64_t sent_ms;    /* when something was last sent */
+    _Atomic int64_t sent_ms;    /* when the last write began */
     _Atomic int64_t silence_ms; /* longest pause so far */
     pthread_t beat;
     bool beating;
@@ -102,8 +102,8 @@ void conn_put_self(struct conn *c, struct buf *x);
 /* Starts a thread that sends `msg` to `to` once per period (ms), so that the agent keeps hearing
  * from us while the caller blocks elsewhere. Returns 0 or ET_ENOMEM. */
 int conn_heartbeat(struct conn *c, const erlang_pid *to, const struct buf *msg, int period_ms);
-/* Returns the longest time, in ms, without a send since the heartbeat began. It is long after this
- * process was stopped. */
+/* Returns the longest time, in ms, without a send since the heartbeat began, at least as long as
+ * the node's side saw it by our clock. It is long after this process was stopped. */
 int64_t conn_silence(const struct conn *c);
 
 /* -- for those that implement a way -- */

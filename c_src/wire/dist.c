@@ -367,17 +367,18 @@ static int connect_as(struct dist *d, const struct dist_to *to, const char *aliv
     static _Atomic unsigned creation;
     char name[MAXNODELEN + 1];
     struct in_addr ip = {0};
+    const char *at = to->as != NULL ? strchr(to->as, '@') : NULL;
+    const char *host = at != NULL ? at + 1 : to->self_host;
     d->conn.fd = -1;
     d->writes = 0;
     d->nseen = 0;
     d->timed_out = d->closed = d->looked = d->tls_failed = false;
     d->tcp_err = 0;
-    if ((size_t)snprintf(name, sizeof name, "%s@%s", alive, to->self_host) >= sizeof name)
+    if ((size_t)snprintf(name, sizeof name, "%s@%s", alive, host) >= sizeof name)
         return -1;
     unsigned c = ((unsigned)getpid() << 10) + atomic_fetch_add(&creation, 1) + (unsigned)clock_ms();
     c = c > 3 ? c : 4; /* lower ones are of old releases */
-    if (ei_connect_xinit_ussi(&d->ec, to->self_host, alive, name, &ip, to->cookie, c, &io,
-                              sizeof io, d) < 0)
+    if (ei_connect_xinit_ussi(&d->ec, host, alive, name, &ip, to->cookie, c, &io, sizeof io, d) < 0)
         return -1;
     int fd = ei_xconnect_host_port_tmo(&d->ec, &ip, to->port, (unsigned)to->timeout_ms);
     explicit_bzero(d->ec.ei_connect_cookie, sizeof d->ec.ei_connect_cookie);
@@ -407,13 +408,16 @@ int dist_open(struct conn **out, const struct dist_to *to, struct dist_fail *why
     unsigned next = 0;
     int fd = -1;
     for (int i = 0; i < DIST_NAMES && fd < 0; i++) {
-        char alive[64];
-        take_name(d, &next, alive, sizeof alive);
+        char alive[MAXNODELEN + 1];
+        if (to->as == NULL)
+            take_name(d, &next, alive, sizeof alive);
+        else
+            snprintf(alive, sizeof alive, "%.*s", (int)strcspn(to->as, "@"), to->as);
         fd = connect_as(d, to, alive);
         if (fd >= 0)
             break;
         explain(d, why);
-        if (why->step != DIST_REFUSED || strcmp(why->status, "not_allowed") == 0)
+        if (to->as != NULL || why->step != DIST_REFUSED || strcmp(why->status, "not_allowed") == 0)
             break; /* only a name that is taken is worth another try */
     }
     d->to = NULL;

@@ -16,6 +16,7 @@
 struct dist_to {
     const char *node;      /* full name, "shop@host" */
     const char *self_host; /* host part of our own name; it has a dot when the target's has one */
+    const char *as;        /* the name to come under, whole; NULL: one of our own */
     const char *cookie;
     const struct tls_cred *tls; /* connect over TLS; NULL: without */
     const char *tls_host;       /* host of the node, which its certificate must name */

@@ -1,14 +1,16 @@
 /* find.c - looks through /proc for BEAMs. See find.h.
  *
- * A BEAM is recognized by its program, beam or beam.something. Its command line is readable by
+ * A BEAM is recognized by its program, beam or beam.something. Where that cannot be seen (another
+ * user's process), or is a processor's emulator, its command line tells, which is readable by
  * everyone, whoever owns it:
  *
  *     /usr/lib/erlang/erts-13.1.5/bin/beam.smp [emulator's own] -- -root R -bindir B -progname erl
  * -- -home H -- -sname shop -setcookie C ...
  *
- * and tells nearly everything: name, home, ERTS. A node that became distributed later is found by
- * the ports that it listens on: one that epmd lists, on a socket among the descriptors of the
- * process. */
+ * The first word may be anything: start scripts of releases, and escripts, set ESCRIPT_NAME, which
+ * erlexec puts there. The rest tells nearly everything: name, home, ERTS. A node that became
+ * distributed later is found by the ports that it listens on: one that epmd lists, on a socket
+ * among the descriptors of the process. */
 #include "wire/find.h"
 
 #include <ctype.h>
@@ -34,6 +36,7 @@ enum {
     NET_MAX = 1 << 22,  /* bytes read of a list of sockets; listening ones come first */
     ARGS_MAX = 1 << 18, /* bytes read of a command line, and of an environment */
     HEAD_MAX = 4096,    /* enough of a command line to recognize one that is not a BEAM's */
+    PROGRAM_MAX = 4096, /* bytes of a program's path */
     FDS_MAX = 1 << 16,  /* descriptors of a process that are examined */
     EPMD_MS = 1000,
     OTHERS_MS = 3000 /* time that epmds named by other users' processes may take together */
@@ -100,6 +103,22 @@ static bool is_beam(const char *path)
     return strcmp(base, "beam") == 0 || strncmp(base, "beam.", 5) == 0;
 }
 
+/* Returns whether the program runs those of other processors: of its command line the program's own
+ * is a part. */
+static bool is_emulator(const char *path)
+{
+    const char *base = strrchr(path, '/');
+    base = base ? base + 1 : path;
+    return strncmp(base, "qemu-", 5) == 0;
+}
+
+/* Returns whether these are the words that erlexec gives to each BEAM, whatever the first is. */
+static bool are_words_of_beam(const char *args, size_t len)
+{
+    static const char words[] = "\0--\0-root";
+    return is_beam(args) || memmem(args, len, words, sizeof words) != NULL;
+}
+
 /* Returns whether the argument here is a value of the flag before it. */
 static bool has_value(const char *p, const char *end)
 {
@@ -118,14 +137,13 @@ static void full_name(struct beam *b, const char *host)
     memcpy(b->name + n + 1, host, k + 1);
 }
 
-bool beam_args(struct beam *b, const char *args, size_t len, const char *hostname)
+/* Reads a command line, all of whose words end with NUL. */
+static void read_words(struct beam *b, const char *args, size_t len, const char *hostname)
 {
     const char *p = args, *end = args + len, *flag = "", *sname = NULL, *name = NULL,
                *cookie = NULL;
     unsigned nvalue = 0, ncookies = 0;
     bool ours = false; /* past the first --: flags of Erlang, not of the emulator */
-    if (len == 0 || args[len - 1] != '\0' || !is_beam(args))
-        return false;
     erts_of_path(b, args);
     copy(b->proto, sizeof b->proto, "inet_tcp");
     for (p += strlen(p) + 1; p < end; p += strlen(p) + 1) {
@@ -182,6 +200,13 @@ bool beam_args(struct beam *b, const char *args, size_t len, const char *hostnam
     unsigned otp = beam_otp_of_erts(b->erts);
     if (otp)
         snprintf(b->otp, sizeof b->otp, "%u", otp);
+}
+
+bool beam_args(struct beam *b, const char *args, size_t len, const char *hostname)
+{
+    if (len == 0 || args[len - 1] != '\0' || !are_words_of_beam(args, len))
+        return false;
+    read_words(b, args, len, hostname);
     return true;
 }
 
@@ -343,17 +368,34 @@ static void owner_of(struct beam *b)
     }
 }
 
-/* Reads its command line, or the start of one that is too long. Returns false when it is not a
- * BEAM's. */
-static bool args_of(int proc, struct buf *args)
+/* Reads the words of its command line, but one that does not fit. `beam`: it is known to be one;
+ * else the beginning has to look like one's. */
+static bool args_of(int proc, bool beam, struct buf *args)
 {
-    if (proc_read(proc, "cmdline", HEAD_MAX, args) <= 0 || !is_beam(args->data))
+    if (proc_read(proc, "cmdline", HEAD_MAX, args) <= 0 ||
+        (!beam && !are_words_of_beam(args->data, args->len)))
         return false;
     if (args->len == HEAD_MAX && proc_read(proc, "cmdline", ARGS_MAX, args) <= 0)
         return false;
-    while (args->len > 0 && args->data[args->len - 1] != '\0' && args->len == ARGS_MAX)
-        args->len--; /* the argument that was cut off */
+    while (args->len > 0 && args->data[args->len - 1] != '\0')
+        args->len--; /* an argument that was cut off */
     return args->len > 0;
+}
+
+/* Returns whether the process is a BEAM, by its program if that can be seen, and reads its words. A
+ * program that runs with another user's rights than those of the user who started it (su) has a
+ * command line that the latter chose. */
+static bool is_one(int proc, struct beam *b, struct buf *args)
+{
+    char program[PROGRAM_MAX];
+    const bool seen = proc_program(proc, program, sizeof program), beam = seen && is_beam(program);
+    if ((seen && !beam && !is_emulator(program)) || !args_of(proc, beam, args))
+        return false;
+    if (!beam)
+        return beam_args(b, args->data, args->len, NULL);
+    erts_of_path(b, program);
+    read_words(b, args->data, args->len, NULL);
+    return true;
 }
 
 /* Fills *b and returns true when the process is a BEAM. */
@@ -362,10 +404,7 @@ static bool beam_look(int proc, struct beam *b, struct buf *args, struct listene
     char host[256] = "", home[512];
     struct listeners there = {0};
     gid_t gid;
-    /* A program that runs with another user's rights than those of the user who started it (su) has
-     * a command line that the latter chose; the running program tells. */
-    if (!args_of(proc, args) || proc_runs_other(proc, is_beam) ||
-        !beam_args(b, args->data, args->len, NULL) || !proc_owner(proc, &b->uid, &gid))
+    if (!is_one(proc, b, args) || !proc_owner(proc, &b->uid, &gid))
         return false;
     b->start = proc_start(proc);
     if (b->alive[0] && !b->name[0]) {

@@ -17,11 +17,12 @@ struct cred_options; /* cred.h */
 /* A BEAM of this host. */
 struct node_info {
     pid_t pid;
-    char name[256];  /* full node name "rabbit@host", "" when it is not distributed or the name is
-                        unknown */
+    char name[256];  /* node name "rabbit@host", without the host part when that is not known; ""
+                        when it is not distributed or the name is unknown */
     char otp[16];    /* OTP release, "25"; "" when unknown */
     char owner[64];  /* user name, or the numeric id */
-    bool attachable; /* name and cookie were found, and it answers */
+    bool attachable; /* nothing that can be seen prevents it: name and cookie were found. It was not
+                        tried */
     char why[256];   /* why not, "" when attachable */
     char help[384];  /* what would help, "" when attachable */
 };
@@ -29,10 +30,9 @@ struct node_list {
     struct node_info *node; /* by pid; et_free */
     size_t n;
 };
-/* Lists the BEAMs of this host. Probes the distribution port of each (a connection that is closed
- * at once), with the cookie given or its owner's. A node that speaks TLS would log each failed
- * handshake; it is therefore not contacted, and counts as attachable when `tls` (NULL: none) has
- * certificates for it. Returns 0 or ET_ENOMEM. */
+/* Lists the BEAMs of this host, and what is known to prevent a trace of each, with the cookie given
+ * or its owner's, and with the certificates of `tls` (NULL: none). None is contacted. Returns 0 or
+ * ET_ENOMEM. */
 int node_scan(struct node_list *out, const char *cookie, const struct cred_options *tls,
               struct diags *d);
 void node_list_free(struct node_list *l);
@@ -43,6 +43,7 @@ struct node_options {
     const char *cookie; /* NULL: from cookie_file, else -setcookie of the process, else its owner's
                            cookie file */
     const char *cookie_file;
+    const char *as; /* the name, NAME@HOST or NAME, under which to come to the node; NULL: ours */
     const struct cred_options *tls; /* NULL or not `on`: no TLS */
     const char *root;               /* folder whose priv/ holds the agent */
     const char *agent_dir; /* the target's folder for the NIF library; NULL: the usual ones */

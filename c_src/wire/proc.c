@@ -61,18 +61,17 @@ bool proc_owner(int proc, uid_t *uid, gid_t *gid)
     return true;
 }
 
-bool proc_runs_other(int proc, bool (*is)(const char *path))
+bool proc_program(int proc, char *path, size_t cap)
 {
     static const char deleted[] = " (deleted)";
-    char path[4096];
-    ssize_t n = readlinkat(proc, "exe", path, sizeof path - 1);
-    if (n <= 0)
+    ssize_t n = readlinkat(proc, "exe", path, cap);
+    if (n <= 0 || (size_t)n == cap)
         return false;
     path[n] = '\0';
     char *end = strstr(path, deleted);
     if (end != NULL && end[sizeof deleted - 1] == '\0')
         *end = '\0';
-    return !is(path);
+    return true;
 }
 
 /* Reads to the end or `max` bytes; returns 0 or -errno. */

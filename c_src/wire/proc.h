@@ -26,8 +26,9 @@ int proc_open(pid_t pid, uint64_t start);
 uint64_t proc_start(int proc);
 /* Returns the user and group whose rights it has; false when it has ended. */
 bool proc_owner(int proc, uid_t *uid, gid_t *gid);
-/* Returns true if the program that it runs can be seen and `is` rejects the name of its file. */
-bool proc_runs_other(int proc, bool (*is)(const char *path));
+/* Reads the path of the program that it runs. Returns false when that cannot be seen, or is longer.
+ */
+bool proc_program(int proc, char *path, size_t cap);
 /* Reads the start of /proc/PID/NAME, at most `max` bytes, and appends a NUL. Returns the number of
  * bytes, or -errno. */
 ssize_t proc_read(int proc, const char *name, size_t max, struct buf *b);

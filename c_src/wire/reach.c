@@ -166,7 +166,9 @@ void reach_explain(const struct dist_fail *f, const char *node, uint16_t port, c
         break;
     case DIST_REFUSED:
         snprintf(p->text, sizeof p->text, "%.200s refused the connection: %s", node, f->status);
-        snprintf(p->help, sizeof p->help, "does it admit only certain nodes (net_kernel:allow/1)?");
+        snprintf(p->help, sizeof p->help,
+                 "does it admit only certain nodes (net_kernel:allow/1)? Come as one of them: "
+                 "--as NAME@HOST");
         break;
     case DIST_COOKIE:
         problem(p, ET_EAUTH, "NODE_COOKIE");
@@ -503,6 +505,7 @@ int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
     struct reach_problem p;
     struct dist_to to = {0};
     memset(r, 0, sizeof *r);
+    r->as = opt->as;
     if (beam_scan(&r->beams) != 0)
         return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
     int e = opt->name  ? pick_name(r, opt->name, d)
@@ -536,6 +539,7 @@ int reach_connect(struct reach *r, int timeout_ms, struct conn **out, struct dia
 {
     struct dist_to to = {.node = r->node,
                          .self_host = r->self_host,
+                         .as = r->as,
                          .cookie = r->cookie,
                          .tls = r->over_tls ? &r->tls : NULL,
                          .tls_host = r->beam ? r->self_host : r->host,

@@ -16,6 +16,7 @@ struct reach {
     struct node_addr addr;
     uint16_t port;
     char self_host[256];
+    const char *as; /* our name, of the options; NULL: one of our own. Borrowed */
     char cookie[COOKIE_MAX];
     struct cookie_source source;
     bool over_tls;

@@ -129,6 +129,7 @@ struct wait {
     const struct cred_options *tls;
     struct reach_problem last; /* why it could not be reached so far */
     bool hopeless;             /* that will not change */
+    bool vm;                   /* an Erlang VM has been seen under it */
 };
 
 /* Connects only far enough to learn who it is. */
@@ -170,6 +171,7 @@ static bool reached(pid_t pid, struct wait *w)
     if (beam_scan(&l) != 0)
         return false;
     const struct beam *b = beam_under(&l, pid);
+    w->vm = w->vm || b;
     if (!b) {
         snprintf(w->last.text, sizeof w->last.text, "it runs no Erlang VM");
     } else if (reach_check(b, w->tls, &w->last) == 0) {
@@ -187,17 +189,20 @@ static bool reached(pid_t pid, struct wait *w)
     return ok;
 }
 
-static int died(const char *command, int status, struct diags *d)
+static int died(const char *command, int status, bool vm, struct diags *d)
 {
     if (WIFSIGNALED(status))
         return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", "run it by hand to see what is wrong",
                           "failed to execute %s: it was ended by signal %d (%s) before its node "
                           "could be reached",
                           command, WTERMSIG(status), strsignal(WTERMSIG(status)));
-    return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN", "run it by hand to see what is wrong",
+    return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN",
+                      vm ? "run it by hand to see what is wrong"
+                         : "-c starts an Erlang node; with --local it is any program, and $target "
+                           "in the script: --local -c 'COMMAND'",
                       "failed to execute %s: it ended with status %d before its node could be "
-                      "reached",
-                      command, WEXITSTATUS(status));
+                      "reached%s",
+                      command, WEXITSTATUS(status), vm ? "" : "; no Erlang VM was seen in it");
 }
 
 /* Ends the child's process group. */
@@ -240,7 +245,7 @@ int node_spawn(const char *command, int wait_ms, const struct cred_options *tls,
             return 0;
         }
         if (waitpid(p, &status, WNOHANG) == p)
-            return died(command, status, d);
+            return died(command, status, w.vm, d);
         if (w.hopeless || clock_ms() >= deadline)
             break;
         poll(NULL, 0, PAUSE_MS);

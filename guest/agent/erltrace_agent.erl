@@ -24,7 +24,7 @@
 -export([turn/2]).
 %% For the agent's other parts; the library refuses any caller but the server.
 -export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
--export([nif_loaded/0, nif_loading/1, nif_missed/1, nif_count_missed/2, nif_count_unknown/2, nif_unknown/0, tell/3, info/2]).
+-export([nif_loaded/0, nif_loading/1, nif_records_old/2, nif_missed/1, nif_count_missed/2, nif_count_unknown/2, nif_unknown/0, tell/3, info/2]).
 -export([nif_publish/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
          nif_ports/1, nif_unknown_ports/1, nif_names/1, nif_asked/0, nif_asker/1, nif_load/3, nif_stolen/0, nif_alive/1,
          nif_code_begin/1, nif_code_add/2, nif_code_scan/0, nif_code_end/0, nif_code_stale/0, nif_code_rest/0, nif_code_names/1,
@@ -560,6 +560,8 @@ request(examine, _, _, S) ->
 request({debug_info, Module}, _, _, S) when is_atom(Module) ->
     {Answer, S1} = erltrace_agent_debug:read(Module, S),
     {reply, {ok, Answer}, S1};
+request({records, Told}, #c{program = P} = C, Pid, S) when P =/= undefined ->
+    {reply, ok, set_consumer(Pid, erltrace_agent_records:compared(Told, C), S)};
 request({functions, Modules}, _, _, S) ->
     {reply, {ok, erltrace_agent_lib:functions(Modules)}, S};
 request({bindings, Some}, #c{bindings = Before} = C, Pid, S) when is_list(Some) ->
@@ -573,7 +575,8 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
     Threads = erlang:system_info(schedulers) + erlang:system_info(dirty_cpu_schedulers) +
         erlang:system_info(dirty_io_schedulers) + 8,
     Provider = unicode:characters_to_binary(["erlang", os:getpid()]),
-    {Only, Others} = erltrace_agent_only:take(Options),
+    {Only, Others0} = erltrace_agent_only:take(Options),
+    {Records, Others} = erltrace_agent_records:take(Others0),
     {Filters, Sizes} = erltrace_agent_filters:take(Others),
     _ = free(),
     room_for_atoms(),
@@ -589,11 +592,12 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
             erltrace_agent_seq:check(Needs),
             erltrace_agent_monitor:check(Needs, S),
             Allowed = erltrace_agent_filters:allowed(Filters, Taken, S#s.has),
-            C1 = C#c{phase = enabled, program = Program, needs = Needs, special = Special, only = Only,
+            C1 = C#c{phase = enabled, program = Program, needs = Needs, special = Special, only = Only, records = Records,
                      stacks = if Stacks -> 0; true -> none end, wants = erltrace_agent_needs:wants(Bindings, #{}),
                      filters = Allowed, filtered = erltrace_agent_filters:functions(Bindings, Allowed, #{}), told = erltrace_agent_monitor:told(Options, Bindings),
                      hears = lists:member({loads, 1}, Options), hooks = Hooks, stats = proplists:get_value(stats, Options, 0),
                      warnings = Cannot},
+            erltrace_agent_records:check(C1),
             {reply, {ok, Granted, erltrace_agent_hooks:prepare(Hooks)}, set_consumer(Pid, C1, S)};
         {error, 'AGENT_TERMS', Text, _} ->
             throw(erltrace_agent_terms:refused(Text, Hidden));
@@ -627,7 +631,9 @@ request(go, #c{phase = placed, program = P} = C, Pid, S) ->
     fire(?PROBE_BEGIN, C),
     ok = nif_phase(P, running),
     S1 = set_consumer(Pid, C#c{phase = running}, S),
+    Tables = erltrace_agent_poll:tables(maps:get(kinds, C#c.told, [])), % asked before anything else fires, so that their names come first
     element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(S1), % otherwise it has ended itself
+    erltrace_agent_poll:fire_tables(P, Tables),
     start_ticks(C),
     S2 = lists:foldl(fun erltrace_agent_needs:complain/2, S1, erltrace_agent_profile:apply(S1)),
     {reply, ok, erltrace_agent_load:start(S2)};
@@ -1038,6 +1044,7 @@ nif_blocked(_Pid) -> erlang:nif_error(not_loaded).
 nif_forget_blocked(_Pid) -> erlang:nif_error(not_loaded).
 nif_extend(_Program, _Bindings) -> erlang:nif_error(not_loaded).
 nif_loading(_On) -> erlang:nif_error(not_loaded).
+nif_records_old(_Program, _Indices) -> erlang:nif_error(not_loaded).
 nif_missed(_Functions) -> erlang:nif_error(not_loaded).
 nif_count_missed(_Program, _Calls) -> erlang:nif_error(not_loaded).
 nif_count_unknown(_Program, _Messages) -> erlang:nif_error(not_loaded).

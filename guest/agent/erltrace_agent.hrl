@@ -27,6 +27,7 @@
 %%   erltrace_agent_session    the agent's own trace sessions
 %%   erltrace_agent_terms      whether programs may look into terms
 %%   erltrace_agent_debug      debug information of modules, from which records are known
+%%   erltrace_agent_records    whether those records are still what the code has
 %%   erltrace_agent_aside      questions that may take long to answer
 %%   erltrace_agent_crowd      the same question to very many processes
 %%   erltrace_agent_meanwhile  answers to consumers while long work goes on
@@ -74,6 +75,7 @@
     hooks = [] :: [{Probe :: binary(), [mfa()], First :: any | [term()]}],
     only = #{} :: #{pos_integer() => [pid()]}, % for a need: the processes that are enough for it
     told = #{} :: map(),           % limits of the system monitor and so on: erltrace_agent_monitor:told/2
+    records = #{} :: #{module() => [{Md5 :: binary(), Index :: non_neg_integer()}]}, % known from this code: erltrace_agent_records
     stacks = none :: none | non_neg_integer(), % takes stacks: how many names of functions it has got
     special = [] :: [{non_neg_integer(), 1..5, non_neg_integer()}], % {index, kind, ns}
     hears = false :: boolean(),    % wants to be told of code that is loaded

@@ -21,9 +21,9 @@
 -define(LIMIT, 5000).              % ms
 -define(WAIT, 10).                 % ms between two looks for the answer
 
-%% Returns the first bytes of the term in the chunk, in the external format without the byte 131; or why there are none, for people:
-%% "the module shop ..." goes on with it.
--spec read(module(), #s{}) -> {{found, binary()} | {none, binary()}, #s{}}.
+%% Returns the first bytes of the term in the chunk, in the external format without the byte 131, and the MD5 of the code; or why there are none,
+%% for people: "the module shop ..." goes on with it.
+-spec read(module(), #s{}) -> {{found, binary(), Md5 :: binary()} | {none, binary()}, #s{}}.
 read(Module, S) ->
     erltrace_agent_meanwhile:during(undefined, S, fun() -> {ask(Module), S} end).
 
@@ -89,13 +89,14 @@ found(Module) ->
                false -> throw("is not loaded")
            end,
     Beam = contents(Path),
-    case {beam_lib:md5(Beam), erlang:get_module_info(Module, md5)} of
-        {{ok, {_, Md5}}, Md5} -> ok;
-        {{ok, _}, _} -> throw(text("is not what its file ~ts holds: it was compiled again since it was loaded", [Path]));
+    Loaded = erlang:get_module_info(Module, md5),
+    case beam_lib:md5(Beam) of
+        {ok, {_, Loaded}} -> ok;
+        {ok, _} -> throw(text("is not what its file ~ts holds: it was compiled again since it was loaded", [Path]));
         _ -> throw(text("has the file ~ts, which is no code", [Path]))
     end,
     {ok, {_, [{_, Chunk}]}} = beam_lib:chunks(Beam, ["Dbgi"], [allow_missing_chunks]),
-    {found, unpacked(Chunk)}.
+    {found, unpacked(Chunk), Loaded}.
 
 contents(Path) ->
     Unreadable = fun(Why) -> throw(text("has the file ~ts, which cannot be read (~p)", [Path, Why])) end,

@@ -52,7 +52,8 @@ terms(S) ->
         false ->
             case erltrace_agent_terms:redacted(S) of
                 [] -> [{terms, ok, <<"visible to scripts">>, <<>>}];
-                Globs -> [{terms, note, text("visible to scripts, but for values of keys ~ts", [lists:join(", ", Globs)]), <<>>}]
+                Globs -> [{terms, note, text("visible to scripts, but for values of keys ~ts", [lists:join(", ", Globs)]),
+                           <<"not hidden: texts that hold key and value, values before their key, fields of records that the script does not define">>}]
             end;
         {true, Where} -> [{terms, note, text("hidden by ~s: scripts that look into terms are refused, and arguments show none", [Where]), <<>>}]
     end.

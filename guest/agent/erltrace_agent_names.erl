@@ -29,6 +29,7 @@
 -define(FRAMES, 8).                % frames that the VM shows of a stack, at most
 -define(PORTS, 4096).              % ports that are asked when a program begins; of others, those that it names
 -define(NAME, 79).                 % bytes of a name
+-define(SHORT(B), is_binary(B), byte_size(B) =< 255).
 
 %% Whether programs with these needs use names.
 needed(Bits) ->
@@ -137,11 +138,12 @@ keys(Registry, {Keys, Next}, Times) when Times > 0 ->
 keys(_, _, _) ->
     ok.
 
-%% Returns what a process says of its beginning, and of its label. The dictionary of a sensitive process is empty.
+%% Returns what a process says of its beginning, and what its program calls it: its label, or the name that RabbitMQ, among others, keeps in the
+%% dictionary. The dictionary of a sensitive process is empty.
 facts(P, _) when is_port(P) ->
     port(P, erlang:port_info(P, name), erlang:port_info(P, os_pid));
 facts(P, Has) when ?HAS(Has, ?OTP_LABELS) ->
-    facts_of(P, process_info(P, [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}]));
+    facts_of(P, process_info(P, [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}, {dictionary, process_name}]));
 facts(P, _) ->
     facts_of(P, process_info(P, [initial_call, total_heap_size])).
 
@@ -149,16 +151,40 @@ facts_of(_, undefined) ->
     []; % it has just ended
 facts_of(P, Info) ->
     case {erltrace_agent_shapes:known(process_info, Info), Info} of
-        {true, [{_, Call}, {_, Initial}, {_, Label}]} ->
-            [{label, Label} || Label =/= undefined] ++ start(P, Call, Initial);
+        {true, [{_, Call}, {_, Initial}, {_, Label}, {_, Name}]} ->
+            label(Label, Name) ++ start(P, Call, Initial);
         {true, [{_, {proc_lib, init_p, _} = Call}, {_, Words}]} when Words =< ?HEAP ->
-            {dictionary, D} = process_info(P, dictionary),
-            start(P, Call, proplists:get_value('$initial_call', D));
+            Own = case process_info(P, dictionary) of {dictionary, D} -> D; undefined -> [] end,
+            [Initial, Label, Name] = [case lists:keyfind(K, 1, Own) of {_, V} -> V; false -> undefined end || K <- ['$initial_call', '$process_label', process_name]],
+            label(Label, Name) ++ start(P, Call, Initial);
         {true, [{_, Call}, _]} ->
             start(P, Call, undefined);
         {false, _} ->
             unknown
     end.
+
+%% What erltrace_agent shows for it is the text of the term.
+label(undefined, undefined) -> [];
+label(undefined, Name) -> [{label, called(Name)}];
+label(Label, _) -> [{label, Label}].
+
+%% Returns a name of the dictionary as people say it, if it has a form in which gen_server2 of RabbitMQ has them, and is as short as such names are:
+%% the dictionary is the program's, which may have anything there.
+called({rabbit_amqqueue_process, {resource, _, _, _} = Resource} = Name) ->
+    resource(<<>>, Resource, Name);
+called({Type, {resource, _, _, _} = Resource} = Name) when is_atom(Type) ->
+    resource([atom_to_binary(Type), " "], Resource, Name);
+called({Type, {Name, N}}) when is_atom(Type), ?SHORT(Name), is_integer(N), N >= 0, N =< 16#ffffffff ->
+    iolist_to_binary([atom_to_binary(Type), " ", Name, " (", integer_to_binary(N), ")"]);
+called({Type, Name}) when is_atom(Type), ?SHORT(Name) ->
+    iolist_to_binary([atom_to_binary(Type), " ", Name]);
+called(Name) ->
+    Name.
+
+resource(Before, {resource, Host, Kind, Name}, _) when ?SHORT(Host), is_atom(Kind), ?SHORT(Name) ->
+    iolist_to_binary([Before, atom_to_binary(Kind), " ", Name, " in ", Host]);
+resource(_, _, Name) ->
+    Name.
 
 start(_, _, {M, F, A}) when is_atom(M), is_atom(F), is_integer(A), A >= 0 -> [{start, {M, F, A}}];
 start(_, {proc_lib, init_p, _}, _) -> [];

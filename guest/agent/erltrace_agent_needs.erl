@@ -19,6 +19,9 @@
 -define(FRAMES, (?EXCEPTION bor ?VALUE)).
 -define(is_global(Bits), ((Bits) band (bnot ?ARGS) =:= ?GLOBAL)).
 
+%% Tells a time-out from a message `timeout` that a process has sent: the VM names clock_service as the node of a time-out. The message gets a
+%% result, which guest/beam/probe/tracer_message.c looks for.
+-define(RECEIVED, [{[clock_service, '_', timeout], [], []}, {['_', '_', timeout], [], [{message, sent}]}, {'_', [], []}]).
 -define(OVERRUN, 50).              % ms between two checks of exception frames
 
 %% Adds what bindings want of functions to Acc.
@@ -339,7 +342,9 @@ simplify(Patterns, Wants) ->
 
 %% Creates the agent's trace session, from OTP 27 on.
 session(#s{session = undefined} = S) ->
-    S#s{session = erltrace_agent_session:create(?AGENT, ?TRACER, S)};
+    Session = erltrace_agent_session:create(?AGENT, ?TRACER, S),
+    erltrace_agent_session:recv(Session, ?RECEIVED, []),
+    S#s{session = Session};
 session(S) ->
     S.
 

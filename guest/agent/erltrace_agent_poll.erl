@@ -1,19 +1,22 @@
 %% erltrace_agent_poll - what the agent asks the VM at intervals: the utilization of the schedulers, the lengths of their queues,
-%% the traffic on connections to other nodes. Each program has its own period, and gets numbers since its own last poll.
+%% the traffic on connections to other nodes, the tables. Each program has its own period, and gets numbers since its own last poll.
 %%
 %% What always holds:
 %%  * A poll of a consumer that has gone, or has begun again, does nothing: its round is not that of #s.polls.
 %%  * The VM counts the flag scheduler_wall_time by process: the server holds it while a program needs it, and no longer.
 -module(erltrace_agent_poll).
 
--export([apply_needs/2, undo/1, poll/3]).
+-export([apply_needs/2, undo/1, poll/3, tables/1, fire_tables/2]).
 
 -include("erltrace_agent.hrl").
 
--define(KINDS, [?PROBE_DIST_TRAFFIC, ?PROBE_SCHEDULER_UTILIZATION, ?PROBE_SCHEDULER_RUN_QUEUE]).
+-define(KINDS, [?PROBE_DIST_TRAFFIC, ?PROBE_SCHEDULER_UTILIZATION, ?PROBE_SCHEDULER_RUN_QUEUE, ?PROBE_TABLE]).
 
 -define(LEAST, 10).                % ms of the shortest period
 -define(ANSWER, 100).              % ms that a port, or all schedulers, have to answer
+-define(TABLES, 10000).            % most tables that are asked about at a time
+-define(PIECE, 100).               % ... in one go
+-define(LOOK, 200).                % ms after which no more are asked about
 -define(UNKNOWN, 16#ffffffffffffffff).
 
 -record(p, {
@@ -71,6 +74,7 @@ look(#p{kinds = Kinds} = P) ->
 
 fire(#p{program = Program, kinds = Kinds} = P) ->
     New = look(P),
+    fire_tables(Program, tables(Kinds)),
     lists:member(?PROBE_SCHEDULER_UTILIZATION, Kinds) andalso
         [event(Program, ?PROBE_SCHEDULER_UTILIZATION, {I, type(I), permille(Active - Active0, Total - Total0)})
          || {{I, Active, Total}, {I, Active0, Total0}} <- both(New#p.walls, P#p.walls)],
@@ -124,6 +128,37 @@ run_queues(Program, Lengths) ->
                     event(Program, ?PROBE_SCHEDULER_RUN_QUEUE, {I, Type, Length}),
                     I + 1
                 end, 1, Lengths).
+
+%% -- tables
+
+%% What ets:info/1 says of the tables, if these kinds of probes ask for it. (For a table whose counters are spread over the schedulers all of them
+%% have to answer.)
+tables(Kinds) ->
+    case lists:member(?PROBE_TABLE, Kinds) andalso erltrace_agent_aside:each(fun(all) -> ets:all() end, [all], ?ANSWER, 1) of
+        [{_, All}] when is_list(All) ->
+            Infos = infos(lists:sublist(All, ?TABLES), erltrace_agent_lib:now_ms() + ?LOOK),
+            erltrace_agent_shapes:part(ets_info, [Info || Info <- Infos, Info =/= undefined]);
+        _ ->
+            []
+    end.
+
+infos([], _) ->
+    [];
+infos(Tables, Until) ->
+    case erltrace_agent_lib:now_ms() < Until of
+        true ->
+            {Some, Others} = lists:split(min(?PIECE, length(Tables)), Tables),
+            [Info || {_, Info} <- erltrace_agent_aside:each(fun ets:info/1, Some, ?ANSWER, 1)] ++ infos(Others, Until);
+        false ->
+            []
+    end.
+
+fire_tables(Program, Tables) ->
+    lists:foldl(fun(Info, Left) ->
+                    [Owner, Id, Name, Named, Objects, Words] = [proplists:get_value(K, Info) || K <- [owner, id, name, named_table, size, memory]],
+                    event(Program, ?PROBE_TABLE, {Owner, Id, Name, if Named -> 1; true -> 0 end, Objects, Words, Left}),
+                    Left - 1
+                end, length(Tables) - 1, Tables).
 
 %% -- connections
 

@@ -8,7 +8,7 @@
 -module(erltrace_agent_session).
 
 -export([none/1, create/3, destroy/1, there/1, own/2, sweep/1]).
--export([function/4, process/4, port/4, send/3, system/3, info/3]).
+-export([function/4, process/4, port/4, send/3, recv/3, system/3, info/3]).
 
 -include("erltrace_agent.hrl").
 
@@ -58,6 +58,7 @@ function(Session, MFA, MS, Flags) ->
 process(Session, Which, How, Flags) -> ask(Session, process, [Which, How, Flags], 0).
 port(Session, Which, How, Flags) -> ask(Session, port, [Which, How, Flags], 0).
 send(Session, MS, Options) -> ask(Session, send, [MS, Options], 0).
+recv(Session, MS, Options) -> ask(Session, recv, [MS, Options], 0).
 system(Session, Event, Value) -> ask(Session, system, [Event, Value], ok).
 info(Session, Which, Item) -> ask(Session, info, [Which, Item], {Item, undefined}).
 

@@ -38,8 +38,12 @@ known(scheduler_wall_time_all, {I, Active, Total}) -> ?is_count(I) andalso ?is_c
 known(run_queue_lengths_all, L) -> is_counts(L) andalso length(L) =:= erlang:system_info(schedulers) + 2;
 known(port_info, [{name, Name}, {connected, Owner}]) -> io_lib:char_list(Name) andalso is_pid(Owner) andalso node(Owner) =:= node();
 known(tracer, {tracer, Tracer}) -> is_pid(Tracer) orelse is_port(Tracer) orelse is_list(Tracer) orelse (is_tuple(Tracer) andalso tuple_size(Tracer) =:= 2);
+known(ets_info, Info) ->
+    counts([size, memory], Info) andalso is_pid(proplists:get_value(owner, Info)) andalso is_reference(proplists:get_value(id, Info)) andalso
+        is_atom(proplists:get_value(name, Info)) andalso is_boolean(proplists:get_value(named_table, Info));
 %% of process_info/2, with and without ?OTP_LABELS
-known(process_info, [{initial_call, Call}, {{dictionary, '$initial_call'}, _}, {{dictionary, '$process_label'}, _}]) -> known(mfa, Call);
+known(process_info, [{initial_call, Call}, {{dictionary, '$initial_call'}, _}, {{dictionary, '$process_label'}, _}, {{dictionary, process_name}, _}]) ->
+    known(mfa, Call);
 known(process_info, [{initial_call, Call}, {total_heap_size, Words}]) -> known(mfa, Call) andalso ?is_count(Words);
 known(mfa, {M, F, A}) -> is_atom(M) andalso is_atom(F) andalso ?is_count(A);
 known(_, _) -> false.

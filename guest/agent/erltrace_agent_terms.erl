@@ -6,14 +6,14 @@
 %% come. The library decides whether a program may run. This part collects the settings, and explains a refusal.
 -module(erltrace_agent_terms).
 
--export([arguments/0, hidden/1, redacted/1, options/3, refused/2]).
+-export([arguments/0, hidden/1, redacted/1, globs/1, options/3, refused/2]).
 
 -include("erltrace_agent.hrl").
 
 -define(ANSWER, 1000).             % ms
 
 %% Returns the settings among the VM's arguments. They do not change, and the process init, which has them, can be busy.
--spec arguments() -> [{Name :: string(), Value :: string()}].
+-spec arguments() -> [{Name :: string(), Value :: string() | no_value}].
 arguments() ->
     case erltrace_agent_aside:each(fun init:get_argument/1, [erltrace], ?ANSWER, 1) of
         [{_, {ok, Groups}}] -> lists:append([pairs(G) || G <- Groups]);
@@ -22,7 +22,7 @@ arguments() ->
     end.
 
 pairs([Name, Value | More]) -> [{Name, Value} | pairs(More)];
-pairs([Name]) -> [{Name, ""}];
+pairs([Name]) -> [{Name, no_value}];
 pairs([]) -> [].
 
 %% Returns the values of a setting, each with the words for its place.
@@ -34,7 +34,9 @@ settings(Name, Atom, Variable, #s{terms = Arguments}) ->
 %% Returns which setting hides terms at present, if one does.
 -spec hidden(#s{}) -> false | {true, binary()}.
 hidden(S) ->
-    case [Where || {Where, V} <- settings("terms", terms, "ERLTRACE_TERMS", S), not shows(V)] of
+    case [Where || {Where, V} <- settings("terms", terms, "ERLTRACE_TERMS", S), not shows(V)] ++
+         [Where ++ ", which cannot be read" || {Where, V} <- redact(S), globs(V) =:= unreadable]
+    of
         [Where | _] -> {true, unicode:characters_to_binary(Where)};
         [] -> false
     end.
@@ -42,27 +44,68 @@ hidden(S) ->
 shows(Value) ->
     lists:member(Value, [on, true, "on", "true", "yes", "1", <<"on">>]).
 
-%% Returns the patterns of keys whose values are hidden at present. (One that is no text makes the library refuse the program.)
--spec redacted(#s{}) -> [term()].
-redacted(S) ->
-    lists:append([globs(V) || {_, V} <- settings("redact", redact, "ERLTRACE_REDACT", S)]).
+redact(S) -> settings("redact", redact, "ERLTRACE_REDACT", S).
 
-globs(V) when is_atom(V) -> globs(atom_to_list(V));
-globs(V) ->
+%% Returns the patterns of keys whose values are hidden at present. A setting that cannot be read hides all terms: hidden/1.
+-spec redacted(#s{}) -> [binary()].
+redacted(S) ->
+    lists:append([L || {_, V} <- redact(S), L <- [globs(V)], L =/= unreadable]).
+
+%% Reads globs: a text of them with commas between, each or all of them in quotes or not, as OTP wants texts among its arguments; a list of such
+%% texts, also written as one. Blanks around a glob are not part of it.
+-spec globs(term()) -> [binary()] | unreadable.
+globs(V) when is_atom(V), V =/= no_value -> globs(atom_to_binary(V));
+globs([]) -> [];
+globs(V) when is_binary(V) ->
+    case unicode:characters_to_binary(V) of
+        V -> text_globs(string:trim(V));
+        _ -> unreadable
+    end;
+globs([C | _] = V) when is_integer(C) ->
     try unicode:characters_to_binary(V) of
-        Text when is_binary(Text) -> [G || G <- binary:split(Text, <<",">>, [global]), G =/= <<>>];
-        _ -> [V]
+        Text when is_binary(Text) -> globs(Text);
+        _ -> unreadable
     catch
-        error:badarg -> [V]
+        error:badarg -> unreadable
+    end;
+globs(V) when is_list(V) ->
+    try lists:append([case globs(One) of unreadable -> throw(unreadable); L -> L end || One <- V])
+    catch
+        throw:unreadable -> unreadable;
+        error:_ -> unreadable % the list has no proper end
+    end;
+globs(_) -> unreadable.
+
+text_globs(Text) ->
+    case re:run(Text, <<"^\\[\\s*([\"'<].*)\\]$">>, [{capture, [1], binary}, dotall]) of
+        {match, [Inner]} -> written(Inner);
+        nomatch -> written(Text)
     end.
 
-%% Returns the options for nif_enable, with what the node's operator has set.
+%% Reads globs from a text: it is made of commas, blanks, quoted texts and words without quotes.
+written(Text) ->
+    Quoted = <<"<<\\s*\"([^\"]*)\"\\s*(?:/utf8\\s*)?>>|\"([^\"]*)\"|'([^']*)'|([^\\s,\"'](?:[^,\"]*[^\\s,\"])?)">>,
+    Word = <<"\\s*(?:", Quoted/binary, ")?\\s*">>,
+    case re:run(Text, <<"^", Word/binary, "(?:,", Word/binary, ")*$">>, [{capture, none}, dotall]) of
+        match ->
+            Found = case re:run(Text, Quoted, [global, dotall, {capture, all_but_first, binary}]) of {match, Words} -> Words; nomatch -> [] end,
+            case [G || Groups <- Found, One <- Groups, Part <- binary:split(One, <<",">>, [global]), G <- [string:trim(Part)], G =/= <<>>] of
+                [] -> unreadable;
+                L -> L
+            end;
+        nomatch -> unreadable
+    end.
+
+%% Returns the options for nif_enable, with what the node's operator has set. (The library refuses a pattern that is no text.)
 options(Options, Hidden, S) ->
     {Own, Rest} = case lists:keytake(redact, 1, Options) of
-                      {value, {redact, L}, Others} when is_list(L) -> {lists:append([globs(V) || V <- L]), Others};
+                      {value, {redact, L}, Others} when is_list(L) -> {lists:append([own(globs(V)) || V <- L]), Others};
                       _ -> {[], Options}
                   end,
     [{redact, redacted(S) ++ Own}] ++ [{terms, 0} || Hidden =/= false] ++ Rest.
+
+own(unreadable) -> [unreadable];
+own(Globs) -> Globs.
 
 %% The error for a program that the library has refused.
 refused(Text, {true, Where}) ->

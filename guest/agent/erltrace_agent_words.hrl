@@ -34,6 +34,7 @@
 -define(PROBE_GC_MAX_HEAP, 34).
 -define(PROBE_TRACE_SEQ, 35).
 -define(PROBE_EXCEPTION_CAUGHT, 36).
+-define(PROBE_RECEIVE_TIMEOUT, 37).
 -define(PROBE_PORT_OPEN, 60).
 -define(PROBE_PORT_COMMAND, 61).
 -define(PROBE_PORT_CONTROL, 62).
@@ -69,6 +70,7 @@
 -define(PROBE_DIST_TRAFFIC, 110).
 -define(PROBE_SCHEDULER_UTILIZATION, 111).
 -define(PROBE_SCHEDULER_RUN_QUEUE, 112).
+-define(PROBE_TABLE, 113).
 -define(PROBE_USER_TRACE_S1, 120).
 -define(PROBE_USER_TRACE_I4S4, 121).
 -define(PROBE_USER_TRACE_N, 122).
@@ -90,7 +92,7 @@
 -define(PROBE_FN_LOCAL_ENTRY, 199).
 -define(PROBE_FN_GLOBAL_ENTRY, 200).
 %% Probes that the server fires.
--define(SERVER_PROBES, [90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 110, 111, 112]).
+-define(SERVER_PROBES, [90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 110, 111, 112, 113]).
 %% What a probe needs of the VM.
 -define(NEED_SEND, 1).
 -define(NEED_RECEIVE, 2).

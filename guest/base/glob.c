@@ -3,11 +3,23 @@
 
 #include <string.h>
 
-/* Returns whether c is in the set that starts after '[' at *p, and moves *p past the ']'. Returns
- * -1 if the set has no end and so is not a set. */
-static int set_match(const char **p, char c)
+/* Returns the letter of ASCII in the other case, c itself for what is none. */
+static char other_case(char c)
 {
-    const char *s = *p;
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return letter ? (char)(c ^ ('a' ^ 'A')) : c;
+}
+
+static bool is_within(char lo, char c, char hi)
+{
+    return (unsigned char)lo <= (unsigned char)c && (unsigned char)c <= (unsigned char)hi;
+}
+
+/* Returns whether c is in the set that starts after '[' at *p, and moves *p past the ']'. Returns
+ * -1 if the set has no end and so is not a set. `either`: case makes no difference. */
+static int set_match(const char **p, char c, bool either)
+{
+    const char *s = *p, other = either ? other_case(c) : c;
     int negate = *s == '!', hit = 0;
     s += negate;
     for (int first = 1; *s != '\0' && (first || *s != ']'); first = 0) {
@@ -17,7 +29,7 @@ static int set_match(const char **p, char c)
             hi = s[1] == '\\' && s[2] != '\0' ? s[2] : s[1];
             s += s[1] == '\\' && s[2] != '\0' ? 3 : 2;
         }
-        hit |= (unsigned char)lo <= (unsigned char)c && (unsigned char)c <= (unsigned char)hi;
+        hit |= is_within(lo, c, hi) || is_within(lo, other, hi);
     }
     if (*s != ']')
         return -1;
@@ -26,7 +38,7 @@ static int set_match(const char **p, char c)
 }
 
 /* Matches one pattern element (not '*') against c, and advances the pattern. */
-static bool element_match(const char **pattern, char c)
+static bool element_match(const char **pattern, char c, bool either)
 {
     const char *p = *pattern;
     if (*p == '?') {
@@ -35,7 +47,7 @@ static bool element_match(const char **pattern, char c)
     }
     if (*p == '[') {
         const char *after = p + 1;
-        int hit = set_match(&after, c);
+        int hit = set_match(&after, c, either);
         if (hit >= 0) {
             *pattern = after;
             return hit == 1;
@@ -44,12 +56,12 @@ static bool element_match(const char **pattern, char c)
     if (*p == '\\' && p[1] != '\0')
         p++;
     *pattern = p + 1;
-    return *p == c;
+    return *p == c || (either && *p == other_case(c));
 }
 
 /* After a mismatch, retries only from the last '*', one character further on: linear in pattern
  * times text. */
-bool glob_match(const char *pattern, const char *text)
+static bool match(const char *pattern, const char *text, bool either)
 {
     const char *star = NULL, *retry = NULL;
     if (*pattern == '\0')
@@ -59,7 +71,7 @@ bool glob_match(const char *pattern, const char *text)
         if (*p == '*') {
             star = pattern = p + 1;
             retry = text;
-        } else if (*p != '\0' && element_match(&p, *text)) {
+        } else if (*p != '\0' && element_match(&p, *text, either)) {
             pattern = p;
             text++;
         } else if (star != NULL) {
@@ -72,6 +84,16 @@ bool glob_match(const char *pattern, const char *text)
     while (*pattern == '*')
         pattern++;
     return *pattern == '\0';
+}
+
+bool glob_match(const char *pattern, const char *text)
+{
+    return match(pattern, text, false);
+}
+
+bool glob_match_either(const char *pattern, const char *text)
+{
+    return match(pattern, text, true);
 }
 
 bool glob_exact(const char *pattern)

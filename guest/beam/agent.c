@@ -16,6 +16,7 @@
 #include "beam/probe/shapes.h"
 #include "beam/probe/procname.h"
 #include "beam/probe/ports.h"
+#include "beam/probe/records.h"
 #include "beam/probe/blocked.h"
 #include "beam/probe/code.h"
 #include "beam/probe/oncpu.h"
@@ -346,6 +347,16 @@ static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     (void)argc;
     struct program *p = agent_program(env, argv[0]);
     return p ? program_extend(env, p, argv[1]) : enif_make_badarg(env);
+}
+
+/* nif_records_old(Program, [Index]) -> ok: exactly these records of the program may have changed.
+ */
+static ERL_NIF_TERM nif_records_old(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    struct program *p = agent_program(env, argv[0]);
+    return agent_is_server(env) && p && records_old(env, &p->view, argv[1]) ? agent.atom.ok
+                                                                            : enif_make_badarg(env);
 }
 
 /* nif_loading(boolean()) -> ok: starts or stops counting the calls of newly loaded code that fire
@@ -731,6 +742,7 @@ static ErlNifFunc functions[] = {
     {"nif_forget_blocked", 1, blocked_forget_nif, 0},
     {"nif_extend", 2, nif_extend, DIRTY},
     {"nif_loading", 1, nif_loading, 0},
+    {"nif_records_old", 2, nif_records_old, 0},
     {"nif_missed", 1, nif_missed, DIRTY},
     {"nif_count_missed", 2, nif_count_missed, 0},
     {"nif_count_unknown", 2, nif_count_unknown, 0},

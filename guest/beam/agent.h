@@ -190,7 +190,9 @@ struct process {
 enum {
     FRAMES_SOFT =
         500, /* exception frames of one process beyond which a function loses its exception probe */
-    FRAMES_HARD = 5000, /* ... beyond which its calls are not reported until the probe is off */
+    /* ... beyond which its calls are not reported until the probe is off. The VM walks all of them
+     * at each traced call. */
+    FRAMES_HARD = 600,
 };
 
 struct agent {

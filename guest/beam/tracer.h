@@ -168,6 +168,10 @@ uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise);
  * and F are words (event_is_word). */
 bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f,
                    unsigned *arity, bool *args);
+/* Returns the function that a new process begins with, {M, F, Args} or {M, F, Arity}, of what an
+ * event says: for one that another node has spawned, it says erts_internal:dist_spawn_init/1 of
+ * {M, F, Arity}. */
+ERL_NIF_TERM event_start(ErlNifEnv *env, ERL_NIF_TERM mfa);
 /* Counts the arguments in a list. Returns false for anything else, and for a list longer than a
  * function can have, which is not walked to its end. */
 bool event_count_args(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *n);

@@ -160,6 +160,7 @@ struct engine_terms {
 enum { ENGINE_NAME = 80 };
 #define ENGINE_TERMS_FULL  UINT64_MAX
 #define ENGINE_TERMS_OTHER (UINT64_MAX - 1)
+#define ENGINE_TERMS_OLD   (UINT64_MAX - 2) /* a record whose definition may have changed */
 
 /* One firing. The tier fills in `probe`, `arg`, `self`, `vtimestamp` and optionally `about` and
  * `terms`, and zeroes the rest. */

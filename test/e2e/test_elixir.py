@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 from erlt import BUILD, ROOT, Skipped, aggregation
+from test_names import elixir
 
 SOURCE = os.path.join(ROOT, "test", "lib", "my_app.ex")
 READY = 'profile:::tick-20ms /!started/ { started = 1; printf("ready\\n"); }\n'
@@ -69,6 +70,22 @@ def test_modules(t):
          "{function, 1, f, 0, [{clause, 1, [], [], [{atom, 1, ok}]}]}]), {module, _} = code:load_binary(M, \"x\", B), ok end")
     status, out, _ = t.run("-l", "-x", "elixir=off", "-n", "MyApp.Deux::entry", node=node)
     t.equal((status, set(re.findall(r" (\S*MyApp\S*) ", out))), (0, {"MyApp.Deux"}), "a module that is called so")
+
+
+def test_replaced_functions(t):
+    """The tool warns of a function that Elixir's compiler replaces, names the replacement, and says which names are macros."""
+    node = elixir(t)
+    node("[{module, _} = code:ensure_loaded(M) || M <- ['Elixir.Integer', 'Elixir.Kernel', 'Elixir.Map', 'Elixir.Tuple']], ok")
+    said = {}
+    for function in ("Integer.to_string/1", "Kernel.+/2", "Map.keys", "Tuple.to_list/1", "Integer.parse/1"):
+        _, _, said[function] = t.run("-q", "-n", f"{function} {{ }}", "-n", "tick-50ms { exit(0); }", node=node)
+    t.match(said["Integer.to_string/1"], r"warning: Elixir compiles calls of Integer\.to_string/1 into erlang:integer_to_binary/1: only those by apply are seen\n(.*\n)*.*erlang:integer_to_binary/1 sees")
+    t.match(said["Kernel.+/2"], r"warning: .* into erlang:'\+'/2")
+    t.match(said["Map.keys"], r"warning: .* into maps:keys/1")
+    t.match(said["Tuple.to_list/1"], r"warning: .* into erlang:tuple_to_list/1")
+    t.true("Elixir compiles" not in said["Integer.parse/1"], f"one that is none of these: {said['Integer.parse/1']}")
+    _, _, err = t.run("-q", "-n", "Kernel.unless/2 { }", node=node)
+    t.match(err, r"Kernel\.unless is a macro, which runs when modules are compiled, as MACRO-unless/3")
 
 
 def test_later(t):

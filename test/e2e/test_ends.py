@@ -275,6 +275,50 @@ def test_node_dies(t):
     node.p.kill()
     t.equal(trace.end(), 1, "exit status", trace)
     t.match(trace.err.text(), "^erltrace: ", "says what happened")
+    t.match(trace.err.text(), LOST, "and how much of it is not known")
+
+
+LOST = r"erltrace: the trace in \S+ ended there: what fired in its last (\d+ ms|\d+\.\d s) is lost\n"
+
+
+def test_end_of_the_node(t):
+    """However a node ends, erltrace prints what it has fetched, and says how much time is missing."""
+    for how in ("halt(0)", "init:stop()", "halt(abort)", None):
+        node = t.node(fresh=True)
+        trace = t.trace("-q", "-x", "droptags", "-n", READY + r'erlang*:etw:work/1:entry { printf("call\n"); @ = count(); }', node=node)
+        trace.ready()
+        worker = pid(node("etw:worker()"))
+        node(f"etw:calls({worker}, 1)")
+        trace.wait("^call$")
+        if how is None:
+            node.p.kill()
+        else:
+            with contextlib.suppress(erlt.Gone):  # it may end before it answers
+                node(f"spawn(fun() -> timer:sleep(1), {how} end)")
+        t.equal(trace.end(), 1, f"exit status of {how}", trace)
+        t.match(trace.err.text(), LOST.replace("the trace", r"\[DTRACEDROP_ENDED\] the trace"), how)
+        t.true("no probe fired" not in trace.err.text(), how, trace)
+    node = t.node(fresh=True)
+    trace = t.trace("--json", "-n", READY, node=node)
+    trace.ready()
+    node.p.kill()
+    t.equal(trace.end(), 1, "exit status", trace)
+    lost, = [x for x in json_lines(trace.out.text()) if x["type"] == "drop"]
+    t.equal((lost["kind"], lost["count"], lost["node"], lost["lost"] > 0), ("ended", 1, node.name, True), "in JSON", trace)
+
+
+def test_end_of_a_command(t):
+    """A command whose node ends before its last call can be fetched. It is never said that nothing fired."""
+    go = os.path.join(t.folder, "go")
+    wait = f'F=fun(F)->(case(filelib:is_file("{go}"))of(true)->ok;(false)->timer:sleep(10),F(F)end)end,F(F)'
+    command = f"erl -noshell -sname etcmd{os.getpid()} -setcookie etcmd -eval {wait},lists:seq(1,3),halt(3)."
+    trace = t.trace("-q", "-n", READY + "erlang*:lists:seq/2:entry { @ = count(); }", "-c", command)
+    trace.ready()
+    with open(go, "w", encoding="utf-8"):
+        pass
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.match(trace.err.text(), LOST, "what is lost")
+    t.true("no probe fired" not in trace.err.text(), "never the opposite", trace)
 
 
 def test_dead_agent(t):
@@ -515,3 +559,16 @@ def test_nothing_came(t):
     for text in ("BEGIN { exit(0); } erlang*:etw:work/1:entry { }", "tick-1s { exit(0); }"):
         status, out, err = t.run("-qn", text, node=node)
         t.equal((status, out.strip(), err), (0, "", ""), text)
+
+
+def test_nothing_came_but_a_warning(t):
+    """What was warned of is a better reason than those that are likely: here the probes were taken off a loop."""
+    node = t.node()
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("-q", "-n", READY + "erlang*:etw:loop/1:exception { @ = count(); }", node=node)
+    trace.ready()
+    node(f"etw:tail({worker}, 3000000)", patience=5 * PATIENCE)
+    trace.wait_error("^erltrace: warning: exception probes and retval were removed from etw:loop/1")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.match(trace.err.text(), r"erltrace: no probe fired in .*\n      hint: the warnings above say what could not be seen\n$", "the hint")

@@ -1,6 +1,7 @@
 """Function probes: BIFs and NIFs by name, local and global calls, code that is loaded while it is traced, returns under load.
 
 Counts are exact. The module `etf` is compiled here in several versions, so that tests can reload it."""
+import json
 import os
 import re
 
@@ -128,7 +129,7 @@ def test_global_calls_are_of_exported_functions(t):
     status, out, err = t.run("-l", "-n", "erlang*:lists::global-function-entry, erlang*:lists::local-function-entry", node=node)
     t.equal((status, err), (0, ""), "list")
     rows = [line.split() for line in out.splitlines()[1:]]
-    listed = {kind: {row[-2] for row in rows if row[-1] == kind} for kind in ("global-function-entry", "local-function-entry")}
+    listed = {kind: {row[-2].replace("'", "") for row in rows if row[-1] == kind} for kind in ("global-function-entry", "local-function-entry")}
     exports, all_ = (set(node(f'[list_to_binary(atom_to_list(F) ++ "/" ++ integer_to_list(A)) || {{F, A}} <- lists:module_info({what})]'))
                      for what in ("exports", "functions"))
     nifs = set(node('[list_to_binary(atom_to_list(F) ++ "/" ++ integer_to_list(A)) || {lists, F, A} <- erlang:system_info(snifs)]'))
@@ -173,6 +174,38 @@ def await_probe(t, node, trace, call, key):
 
 
 V2 = V1.replace("f(X) -> X.", "f(X) -> {ok, X}.\nfresh(X) -> X.").replace("f/1,", "f/1, fresh/1,")
+
+
+# Names that Erlang writes in quotes, that other languages' compilers make, and that Erlang's own does.
+ODD = """-module('gleam@odd'). -export([all/0, '->list'/1, 'a:b'/1, 'two words'/0, 'x*'/0, 'do@'/1, 'it\\'s'/0]).
+'->list'(X) -> [X]. 'a:b'(X) -> X. 'two words'() -> 2. 'x*'() -> x. 'do@'(X) -> X. 'it\\'s'() -> it.
+all() -> '->list'(1), 'a:b'(1), 'two words'(), 'x*'(), 'do@'(1), 'it\\'s'(), F = fun(X) -> X + 1 end, [F(X) || X <- [1, 2]].
+"""
+
+
+def test_names_as_they_are_listed(t):
+    """What -l prints of a function can be given back, and means that function alone; so can what probefunc and JSON print where a word can be
+    told from the description around it."""
+    node = t.node()
+    load(node, ODD)
+    status, out, _ = t.run("-l", "-n", "erlang*:gleam@odd::entry", node=node)
+    rows = [re.match(r"^ *\d+ +(erlang\d+) +(\S+) +(.+?) +entry$", line) for line in out.splitlines()[1:]]
+    listed = [row[3] for row in rows if not row[3].startswith("module_info")]
+    t.equal((status, len(listed)), (0, 9), f"functions: {out}")  # seven, a fun, and a comprehension
+    status, out, _ = t.run("-l", "--json", "-n", "erlang*:gleam@odd::entry", node=node)
+    raw = {json.loads(line)["function"] for line in out.splitlines()}
+    for provider, function in ((row[1], row[3]) for row in rows):
+        status, out, err = t.run("-l", "--json", "-n", f"{provider}:gleam@odd:{function}:entry", node=node)
+        t.equal((status, out.count("\n")), (0, 1), f"{function} given back: {out}{err}")
+        raw.discard(json.loads(out)["function"])
+    t.equal(raw, set(), "each is listed by what was printed")
+    typed = {name for name in listed if re.match(r"'-\w+/", name)}
+    t.equal(len(typed), 2, f"a fun and a comprehension: {out}")
+    trace = worked(t, node, "".join(f"erlang*:gleam@odd:{name}:entry {{ @ = count(); }}" for name in
+                                      [*listed, *(name.replace("'", "") for name in typed)]), as_worker(node("etw:worker()"), "'gleam@odd':all()"))
+    t.equal(re.findall(r"^ +(\d+)$", trace.out.text(), re.M), [str(7 + 2 * (2 + 3))], "calls", trace)
+    status, _, err = t.run("-n", "gleam@odd:->list/1:entry", node=node)
+    t.true(status == 1 and "m:'->list'/1" in err, f"the hint of a name that needs quotes: {err}")
 
 
 def test_reload(t):

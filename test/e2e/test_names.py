@@ -7,7 +7,7 @@ from erlt import READY, Skipped, aggregation, pid, until
 # Processes of each kind of name. The module is also a registry: {via, etn, {Registry, Key}}.
 MODULE = """
 -module(etn).
--export([all/1, start/2, init/1, handle_call/3, handle_cast/2, handle_info/2, sink/0, labelled/1,
+-export([all/1, start/2, init/1, handle_call/3, handle_cast/2, handle_info/2, sink/0, labelled/1, keeps/2,
          register_name/2, unregister_name/1, whereis_name/1, send/2]).
 init(sup) -> {ok, {#{}, []}};
 init(_) -> {ok, 0}.
@@ -20,6 +20,7 @@ whereis_name(_) -> undefined.
 send(_, _) -> ok.
 sink() -> receive stop -> ok; _ -> sink() end.
 labelled(Label) -> _ = [proc_lib:set_label(Label) || erlang:function_exported(proc_lib, set_label, 1)], sink().
+keeps(Kept, To) -> [put(K, V) || {K, V} <- Kept], To ! {keeps, self()}, sink().
 start(local, T) -> {ok, P} = gen_server:start({local, T}, etn, [], []), P;
 start(global, T) -> {ok, P} = gen_server:start({global, {T, 1}}, etn, [], []), P;
 start(via, T) -> {ok, P} = gen_server:start({via, etn, {etn_registry, {T, <<"k">>}}}, etn, [], []), P;
@@ -229,6 +230,46 @@ def test_hidden(t):
     t.clean(node)
 
 
+# What a dictionary has, and what its process is called then: as RabbitMQ, Elixir and others have it.
+KEPT = [('[{process_name, {rabbit_amqqueue_process, {resource, <<"/">>, queue, <<"slow one">>}}}]', "queue slow one in /"),
+        ('[{process_name, {rabbit_mirror, {resource, <<"v">>, queue, <<"q">>}}}]', "rabbit_mirror queue q in v"),
+        ('[{process_name, {rabbit_channel, {<<"127.0.0.1:1 -> 127.0.0.1:2">>, 3}}}]', "rabbit_channel 127.0.0.1:1 -> 127.0.0.1:2 (3)"),
+        ('[{process_name, {rabbit_reader, <<"10.0.0.1:1 -> 10.0.0.2:2">>}}]', "rabbit_reader 10.0.0.1:1 -> 10.0.0.2:2"),
+        ("[{process_name, [of_its, own]}]", "[of_its,own]"),
+        ('[{process_name, {a, {<<"b">>, 1 bsl 66}}}]', '{a,{<<"b">>,73786976294838206464}}'),
+        ("[{'$process_label', {shop, 7}}]", "{shop,7}"),
+        ("[{'$process_label', <<\"shop eight\">>}, {process_name, unseen}]", "shop eight"),
+        ("[{another, x}]", "etn:keeps/2")]
+
+
+def test_in_the_dictionary(t):
+    """Processes that are called by what their dictionaries have, older than the trace and born during it; hidden, where terms are."""
+    node, worker = workload(t)
+
+    def born():
+        return [node(f"begin P = proc_lib:spawn(etn, keeps, [{kept}, self()]), receive {{keeps, P}} -> P end end") for kept, _ in KEPT]
+    pids = born()
+    trace = t.trace("-q", "-x", "switchrate=20ms", "-n", NAMED, worker, node("self()"), node=node)
+    trace.ready()
+
+    def said(process):
+        sends(node, worker, [process])
+        at = said.at = trace.wait("^to ", start=said.at) + 1
+        return trace.out.lines[at - 1]
+    said.at = 0
+    t.equal([said(p) for p in pids], [f"to {name}." for _, name in KEPT], "older", trace)
+    young = born()
+    for p, (_, name) in zip(young, KEPT):
+        until(lambda: said(p) == f"to {name}.", lambda: f"{name} is never known\n" + trace.said(), pause=0.05)  # pylint: disable=cell-var-from-loop
+    ends(t, trace)
+    blind = t.trace("-q", "-x", "terms=off", "-n", SENDS, worker, node("self()"), node=node)
+    blind.ready()
+    sends(node, worker, pids)
+    t.equal(ends(t, blind), {**{p: 1 for p in pids[:-1]}, "etn:keeps/2": 1}, "hidden", blind)
+    kill(node, pids + young)
+    t.clean(node)
+
+
 def test_beside_another_tracer(t):
     """A process that another tool traces: before OTP 27 its name is that of the beginning, and the other tool is not disturbed."""
     node, worker = workload(t)
@@ -328,14 +369,20 @@ def test_of_ports(t):
     t.clean(node)
 
 
-def test_in_a_registry_of_elixir(t):
-    """Of processes that are older than the trace, those in a Registry with unique keys have their keys as names, also with partitions."""
+def elixir(t):
+    """A node of its own that can load Elixir's modules."""
     if shutil.which("elixir") is None:
         raise Skipped("elixir is not installed")
     ebin = subprocess.run(["elixir", "-e", "IO.puts(:code.lib_dir(:elixir))"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip() + "/ebin"
     node = t.node(options=("-pa", ebin))
     if not node("element(1, code:ensure_loaded('Elixir.Registry')) =:= module"):
         raise Skipped("this node cannot load Elixir")
+    return node
+
+
+def test_in_a_registry_of_elixir(t):
+    """Of processes that are older than the trace, those in a Registry with unique keys have their keys as names, also with partitions."""
+    node = elixir(t)
     t.logs.append("Started: id=")
     node(f"etw:load({quoted(MODULE)})")
     worker = node("etw:worker()")

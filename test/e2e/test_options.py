@@ -79,7 +79,7 @@ def test_no_words(t):
     status, out, err = t.run()
     t.equal((status, out), (2, ""), "status and output")
     t.true(len(err.splitlines()) <= 12, err)
-    t.match(err, r"^\d+ of the \d+ Erlang VMs of this host can be traced:$")
+    t.match(err, r"^Nothing seems to prevent a trace of \d+ of the \d+ Erlang VMs of this host:$")
     t.match(err, r"^  erltrace run births -p \d+ ")
     if f"-p {node.pid} " not in err:
         t.match(err, r"(?s)(  -p \d+ .*){3}")  # there are other nodes on this host
@@ -319,6 +319,13 @@ def test_zero_matches_allowed(t):
     t.equal(status, 0, "exit status: " + err)
 
 
+def test_nothing_matches_as_yet(t):
+    """With -Z, and no description that matches anything, the tool says so, and waits."""
+    status, _, err = t.run("-Z", "-q", "--for", "100ms", "-n", "nonsense:::x { }", node=t.node())
+    t.equal(status, 0, err)
+    t.match(err, r"^erltrace: no description matches a probe as yet\n +hint: with -Z")
+
+
 def test_compile_only(t):
     """-e: compiles, enables nothing."""
     status, out, err = t.run("-e", "-q", "-n", 'BEGIN { printf("never\\n"); exit(5); }', node=t.node())
@@ -485,3 +492,19 @@ def test_only_node(t):
             t.equal(status, 1, "exit status")
             t.match(err, r"\[NODE_MANY\]")
             t.match(err, re.escape(node.short), "the nodes are named")
+
+
+def test_command_without_a_node(t):
+    """A command that is no Erlang node: it is said, with the way that works for it."""
+    t.needs_proc()
+    status, out, err = t.run("-qn", "BEGIN { exit(0); }", "-c", "true")
+    t.equal((status, out), (1, ""), err)
+    t.match(err, r"\[NODE_SPAWN\] failed to execute true: it ended with status 0 before its node could be reached; no Erlang VM was seen in it\n"
+                 r" +hint: .*--local -c 'COMMAND'\n")
+
+
+def test_list_without_a_target(t):
+    """Where no list can be made, nothing of it is printed."""
+    status, out, err = t.run("-l", "--node", f"nosuch{os.getpid()}@localhost")
+    t.equal((status, out), (1, ""), err)
+    t.match(err, "NODE_", "the error")

@@ -40,6 +40,23 @@ erlang*:::message-send_noproc /args[0] == $$1/ { printf("noproc %s %d\\n", args[
 """
 
 
+def test_timeouts(t):
+    """A receive that times out is no message. One that is the atom timeout is the same event in the VM; from OTP 27 on a session tells who sent it."""
+    node = t.node()
+    worker, _, trace = traced(t, node, """
+        erlang*:::receive-timeout /args[0] == $$1/ { @[probename, erlpid] = count(); }
+        erlang*:::message-queued /args[0] == $$1 && is_tuple(message) && element(1, message) == atom("m")/ { @[probename, ""] = count(); }
+        erlang*:::message-queued /args[0] == $$1 && term_text(message) == "timeout"/ { @["a timeout", ""] = count(); }""")
+    for real in (0, 3):
+        does(node, worker, f"[timer:sleep(1) || _ <- lists:seq(1, 37)], [self() ! {{m, I, x}} || I <- lists:seq(1, 11)], [self() ! timeout || _ <- lists:seq(1, {real})], "
+             f"[receive {{m, _, x}} -> ok end || _ <- lists:seq(1, 11)], [receive timeout -> ok end || _ <- lists:seq(1, {real})], ok")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    found = dict(re.findall(r"^ +([a-z-]+(?: [a-z]+)?) +\S* +(\d+)$", trace.out.text(), re.M))
+    told = node("list_to_integer(erlang:system_info(otp_release))") >= 27
+    t.equal(found, {"receive-timeout": str(2 * 37 + (0 if told else 3)), "message-queued": str(2 * 11)} | ({"a timeout": "3"} if told else {}), "events", trace)
+
+
 def test_sends(t):
     """Messages to a pid, a name, an alias, a dead process, another node: each kind is reported as what it is."""
     node, other = t.node(), t.node(fresh=True)
@@ -221,6 +238,23 @@ def test_variables_of_a_process(t):
         M = monitor(process, P), exit(P, lists:duplicate(300, a)), receive {'DOWN', M, _, _, _} -> ok end,
         [begin {C, R} = spawn_monitor(etw, child, [N]), receive {'DOWN', R, _, C, _} -> ok end end || N <- [1, 2, 3]], ok""")
     t.equal(sorted(lines(t, trace)), ["a reason of 255 bytes", "links 2"] + 3 * ["lived"], "what was remembered", trace)
+
+
+def test_spawned_by_another_node(t):
+    """A process that another node spawns begins with the function that it was asked for; its arguments are not told."""
+    node, other = t.node(), t.node(fresh=True)
+    node(f"net_kernel:connect_node('{other.name}')")
+    _, _, trace = traced(t, node, """
+        erlang*:::process-spawn /args[1] == "lists:reverse/1" || args[1] == "erlang:apply/2" || args[1] == "erpc:execute_call/4"/
+        { self->far = 1; printf("spawn %s %d\\n", args[1], is_list(argv)); }
+        erlang*:::process-spawned /self->far/ { printf("spawned %s %d\\n", args[2], is_list(argv)); }
+        erlang*:::process-exit /self->far/ { printf("exit %s\\n", erlname == erlpid ? "a pid" : erlname); }""")
+    for call in ("spawn_monitor('{0}', lists, reverse, [[1, 2]])", "spawn_monitor('{0}', fun() -> ok end)",
+                 "{{erpc:call('{0}', lists, sort, [[2, 1]]), element(2, spawn_monitor(fun() -> ok end))}}"):
+        other(f"element(1, begin {{_, M}} = {call.format(node.name)}, receive {{'DOWN', M, _, _, _}} -> {{ok}} end end)")
+    t.equal(lines(t, trace), ["spawn lists:reverse/1 0", "spawned lists:reverse/1 0", "exit lists:reverse/1",
+                              "spawn erlang:apply/2 0", "spawned erlang:apply/2 0", "exit a pid",
+                              "spawn erpc:execute_call/4 0", "spawned erpc:execute_call/4 0", "exit erpc:execute_call/4"], "births and deaths", trace)
 
 
 def test_scheduling_tells_functions(t):

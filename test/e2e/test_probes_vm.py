@@ -290,6 +290,31 @@ def test_long_queues(t):
         node(f"exit({pid(p)}, kill)")
 
 
+def test_tables(t):
+    """Each table, named or not, with its owner and what is in it: at once when the trace begins, and again in each period, also one that was made meanwhile."""
+    node = t.node()
+    owner = node("begin P = spawn(fun() -> T = ets:new(et_plain, []), ets:insert(T, [{I} || I <- lists:seq(1, 7)]), ets:new(et_named, [named_table]), "
+                 "put(t, T), receive {more, From} -> ets:new(et_later, [bag]), From ! done, receive stop -> ok end end end), "
+                 "etw:await(fun() -> ets:whereis(et_named) =/= undefined end), P end")
+    plain, named, words = node(f"begin {{_, D}} = process_info({pid(owner)}, dictionary), T = proplists:get_value(t, D), "
+                               "{list_to_atom(ref_to_list(T)), list_to_atom(ref_to_list(ets:whereis(et_named))), ets:info(T, memory)} end")
+    trace = t.trace("-q", "-x", "pollrate=30s", "-n", READY + clause("table", "sssdddd"), node=node)
+    trace.ready()
+    finish(t, trace)
+    rows = of(trace, "table")
+    tables = {row[2]: row for row in rows}
+    t.equal(tables["et_plain"][:6], [owner, plain, "et_plain", "0", "7", str(words)], "one without a name", trace)
+    t.equal(tables["et_named"][:5], [owner, named, "et_named", "1", "0"], "one with a name", trace)
+    t.equal([int(row[6]) for row in rows], list(range(len(rows) - 1, -1, -1)), "how many are left", trace)
+    trace = t.trace("-q", "-x", "pollrate=50ms", "-n", READY + clause("table", "sssdddd"), node=node)
+    trace.ready()
+    at = len(trace.out.lines)
+    node(f"(fun(P) -> P ! {{more, self()}}, receive done -> ok end end)({pid(owner)})")
+    trace.wait(f"^> table {re.escape(owner)} \\S+ et_later 0 0 ", start=at)
+    node(f"exit({pid(owner)}, kill)")
+    finish(t, trace)
+
+
 @erlt.alone
 def test_schedulers(t):
     """Each scheduler and each run queue in each period, with a scheduler that is always busy and one that is idle."""

@@ -130,6 +130,34 @@ def test_pprof(t):
     t.true(numbers[9] > 1 << 60 and 0 < numbers[10] < 1 << 40, f"time and duration in ns: {numbers}")
 
 
+LINED = """-module(lined). -export([three/0, leaf/0]).
+three() ->
+    A = lined:leaf(),
+    B = lined:leaf(),
+    C = lined:leaf(),
+    {A, B, C}.
+leaf() -> ok.
+"""
+
+
+def test_a_caller_of_three_lines(t):
+    """Stacks that differ by the line of a call; speedscope has a row for each frame, and one for the caller."""
+    node = t.node()
+    load(node, LINED)
+    worker = node("etw:worker()")
+    for how, frames, samples in (("stackkey=line", 1, 3), ("stackkey=function", 1, 1)):
+        path = os.path.join(t.folder, "lined")
+        trace = t.trace("-v", "-x", "format=speedscope", "-x", how, "-o", path, "-n", "erlang*:lined:leaf/0:entry { @[ustack(2)] = count(); }", node=node)
+        trace.wait_error("^erltrace: set on ")
+        node(as_worker(worker, "lined:three()"))
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+        with open(path, encoding="utf-8") as f:
+            found = json.load(f)
+        t.equal([f["name"] for f in found["shared"]["frames"]].count("lined:three/0"), frames, how)
+        t.equal((len(found["profiles"][0]["samples"]), sum(found["profiles"][0]["weights"])), (samples, 3), how)
+
+
 def test_speedscope(t):
     """The facts of its schema: frames by number, a weight for each sample, values that fit."""
     found = json.loads(written(t, "speedscope"))

@@ -4,8 +4,9 @@ The scripts are those of scripts/; doc/start.md has the lines."""
 import os
 import re
 
-from erlt import READY, ROOT, pid
+from erlt import HOST, READY, ROOT, pid
 from test_functions import as_worker, counted, load
+from test_names import elixir
 
 MODULE = """-module(ward). -behaviour(gen_server).
 -export([init/1, handle_call/3, handle_cast/2, start/0, ask/2, asks/2, slow/2, talk/2, sink/0, hoard/2, keep/2, work/1, toil/1, pile/0, family/0,
@@ -49,7 +50,7 @@ collect(N) -> L = lists:seq(1, N), erlang:garbage_collect(), length(L).
 %% Uses of three tables: one with a name, one without that is older, one without that is made now.
 tables(Named, Old) ->
     New = ets:new(ward_new, []),
-    [ets:insert(Named, {I, I}) || I <- lists:seq(1, 7)], [ets:lookup(Named, I) || I <- lists:seq(1, 11)],
+    [ets:insert(Named, {I, I}) || I <- lists:seq(1, 7)], [ets:lookup(Named, I) || I <- lists:seq(1, 11)], [ets:member(ets:whereis(Named), I) || I <- lists:seq(1, 13)],
     [ets:lookup(Old, I) || I <- lists:seq(1, 5)], [ets:insert(New, {I, I}) || I <- lists:seq(1, 3)],
     {Old, New}.
 %% What the process itself has counted of its reductions for work of N steps.
@@ -180,14 +181,66 @@ def test_calls_and_casts_of_all_behaviours(t):
     node("yard:stop()")
 
 
+def failed(text):
+    """The lines of calltimeouts: [caller, why, server, request]"""
+    return [re.split(r"  +", line)[1:] for line in text.splitlines() if re.match(r"\d{4} ", line)]
+
+
 def test_calls_that_time_out(t):
-    """calltimeouts tells who asked whom for what, and why the call failed."""
+    """calltimeouts tells who asked whom for what, and why the call failed; a call that is answered has no line."""
     node, worker = ward(t)
     node("ward:start()")
-    text = script(t, node, "calltimeouts.d", as_worker(worker, "ward:ask({work, 300}, 50), ward:ask({work, 1}, infinity), catch gen_server:call(nobody_here, hello)"))
-    failed = [line.split(None, 4)[4].split() for line in text.splitlines() if re.match(r"\d{4} ", line)]
-    me = "ward_one"
-    t.equal(failed, [[me, "timeout", "[ward,{work,300},50]"], [me, "noproc", "[nobody_here,hello]"]], text)
+    load(node, YARD)
+    node("yard:start()")
+    away = f"'nobody@{HOST}'"
+    text = script(t, node, "calltimeouts.d", as_worker(worker, f"""ward:ask({{work, 300}}, 50), ward:ask({{work, 1}}, infinity),
+        catch gen_server:call(nobody_here, hello),
+        catch gen_statem:call(yard_statem, {{work, 9000}}, 30), catch gen_statem:call(yard_statem, {{work, 1}}, {{clean_timeout, 31}}),
+        catch gen_event:call(yard_event, yard, {{work, 9000}}, 32), catch sys:get_state(yard_statem, 33),
+        [begin M = monitor(process, S), exit(whereis(S), kill), receive {{'DOWN', M, _, _, _}} -> ok end end || S <- [yard_statem, yard_event]],
+        catch erpc:call({away}, ward, gone, [1]), {{badrpc, nodedown}} = rpc:call({away}, ward, gone, [2]),
+        {{'EXIT', {{boom, _}}}} = (catch erpc:call(node(), erlang, error, [boom]))"""))
+    me, why = "ward_one", "timeout"
+    node_text = f"nobody@{HOST}" if re.fullmatch(r"\w+", HOST) else away
+    t.equal(sorted(failed(text)), sorted([[me, why, "ward", "{work,300}, 50 ms"], [me, "noproc", "nobody_here", "hello, 5000 ms"],
+                           [me, why, "yard_statem", "{work,9000}, 30 ms"], [me, why, "yard_statem", "{work,1}, {clean_timeout,31} ms"],
+                           [me, why, "yard_event", "{call,yard,{work,9000}}, 32 ms"], [me, why, "yard_statem", "get_state, 33 ms"],
+                           [me, "noconnection", node_text, "ward:gone [1], infinity ms"],
+                                          [me, "noconnection", node_text, "ward:gone [2], infinity ms"]]), text)
+
+
+def test_calls_of_elixir_that_time_out(t):
+    """calltimeouts: GenServer, Agent and Task, which do not go through gen_server:call."""
+    node = elixir(t)
+    node("[{module, _} = code:ensure_loaded(M) || M <- ['Elixir.GenServer', 'Elixir.Agent', 'Elixir.Task']], ok")
+    load(node, MODULE)
+    worker = named(node, node("etw:worker()"), "ward_one")
+    node("ward:start()")
+    text = script(t, node, "calltimeouts.d", as_worker(worker, """catch 'Elixir.GenServer':call(ward, {work, 300}, 50), catch 'Elixir.GenServer':call(nobody_here, hello),
+        {ok, A} = 'Elixir.Agent':start(fun() -> 1 end, [{name, ward_agent}]), 1 = 'Elixir.Agent':get(A, fun(N) -> N end),
+        catch 'Elixir.Agent':get(ward_agent, fun(_) -> timer:sleep(300) end, 40),
+        catch 'Elixir.Task':await('Elixir.Task':async(ward, slow, [300, x]), 30)"""))
+    found = {server: (caller, why, request) for caller, why, server, request in failed(text)}
+    t.equal((found["ward"], found["nobody_here"], len(found)), (("ward_one", "timeout", "{work,300}, 50 ms"), ("ward_one", "noproc", "hello, 5000 ms"), 4), text)
+    t.match(" ".join(found["ward_agent"]), r"^ward_one timeout \{get,#Fun<.*>\}, 40 ms$")
+    task = next(server for server in found if server.startswith("Task.Supervised:reply/"))
+    t.equal(found[task], ("ward_one", "timeout", "await {ward,slow,2}, 30 ms"), text)
+
+
+def test_callers_that_give_up(t):
+    """calllat: a caller that gives up has waited until then, and not until the late answer, which its server needs all the same."""
+    node, worker = ward(t)
+    node("ward:start()")
+    text = script(t, node, "calllat.d", as_worker(worker, "ward:ask({work, 400}, 20), ward:ask({work, 1}, infinity)"), "10")
+    tables = re.split(r"\n(?=SERVER|CALLER)", text)
+    calls, *_, slowest = numbers(next(table for table in tables if table.startswith("SERVER") and "CALLS" in table), "ward ")
+    t.true(calls == 2 and slowest >= 400000, f"the server: {calls} calls, at most {slowest} us; {text}")
+    answered, gave_up = ([line.split() for table in tables for line in table.splitlines() if word in table.splitlines()[0] and line.startswith("ward_one ")]
+                         for word in ("WAITED", "GAVE UP"))
+    t.equal([row[:3] for row in answered + gave_up], [["ward_one", "ward", "1"], ["ward_one", "ward", "1"]], text)
+    t.true(int(gave_up[0][3]) >= 20000, f"{gave_up}: not before its time; {text}")
+    t.match(text, r"ward_one asked ward for \{work,400\}: gave up after \d+ us$")
+    t.match(text, r"ward_one asked ward for \{work,400\}: queue \d+ us, service \d+ us$")
 
 
 def test_slow_calls_with_arguments(t):
@@ -206,6 +259,31 @@ def test_who_sends(t):
     rows = {tuple(w[:2]): w[2:] for w in (line.split() for line in text.splitlines()) if len(w) == 5 and w[0] == "ward_sink"}
     each = node("erts_debug:flat_size({news, lists:seq(1, 10)})") * 8
     t.equal(rows, {("ward_sink", p): [str(n), str(n * each), str(each)] for p, n in (("ward_one", 100), ("ward_two", 50))}, text)
+
+
+def test_rows_are_whole(t):
+    """who: of more pairs than it shows, those with most bytes, each with its own numbers in all columns."""
+    node, worker = ward(t)
+    node("[register(list_to_atom(\"ward_sink_\" ++ integer_to_list(I)), spawn(fun ward:sink/0)) || I <- lists:seq(1, 40)], ok")
+    text = script(t, node, "who.d", as_worker(worker, "[ward:talk(list_to_existing_atom(\"ward_sink_\" ++ integer_to_list(I)), I) || I <- lists:seq(1, 40)]"))
+    rows = [line.split() for line in text.splitlines() if len(line.split()) == 5 and not line.startswith("RECEIVER")]
+    each = node("erts_debug:flat_size({news, lists:seq(1, 10)})") * 8
+    found = [int(row[0].rsplit("_", 1)[1]) for row in rows if row[0].startswith("ward_sink_")]
+    t.true(len(rows) == 30 and len(found) > 20 and found == list(range(40, 40 - len(found), -1)), f"the largest first: {text}")
+    t.equal([row[2:] for row in rows if row[0].startswith("ward_sink_")], [[str(i), str(i * each), str(each)] for i in found], text)
+
+
+def test_messages_to_other_nodes(t):
+    """distsends: the small messages with their bytes, and the large ones, of which the VM makes no event."""
+    node, worker = ward(t)
+    other = t.node(fresh=True)
+    node(f"net_kernel:connect_node('{other.name}')")
+    far = node(f"spawn('{other.name}', timer, sleep, [infinity])")
+    text = script(t, node, "distsends.d", as_worker(worker, f"Far = {pid(far)}, [begin Far ! lists:seq(1, 600000), Far ! {{small, I}} end || I <- lists:seq(1, 5)]"))
+    sent, parts, _ = (table for table in re.split(r"\n(?=SENDER|BUSY)", text) if "SENDER" in table)
+    t.equal([line.split()[2:] for line in sent.splitlines() if line.startswith("ward_one ")], [["5", str(5 * 8 * 3)]], text)
+    count, slices, longest = numbers(parts, "ward_one ")
+    t.true(count == 5 and slices >= 5 and longest > 0, text)
 
 
 def test_what_grows(t):
@@ -242,7 +320,7 @@ def test_whose_queue_grows(t):
     seen = 0
     for n in (500, 1000, 1500):
         node(as_worker(worker, f"[ward_pile ! I || I <- lists:seq(1, 500)], ward:asks(ward:start(), [1, 1])"))
-        seen = trace.wait(rf"^ward_pile +{n} +\d+$", start=seen)
+        seen = trace.wait(rf"^ward_pile +<[\d.]+> +{n} +\d+$", start=seen)
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
 
@@ -261,19 +339,22 @@ def test_which_processes_make_schedulers_uneven(t):
 
 
 def test_hot_tables(t):
-    """tables: uses by table and process; the name of a table without one if it is made meanwhile."""
+    """tables: uses by table and process; the names and owners of tables that are known by a reference, whether they are older or made meanwhile."""
     node, worker = ward(t)
-    node("spawn(fun() -> ets:new(ward_named, [named_table, public]), ets:insert(ward_named, {old, ets:new(ward_old, [public])}), "
-         "register(ward_keeper, self()), receive stop -> ok end end)")
+    # Large ones: only the twenty largest are shown.
+    node("spawn(fun() -> Old = ets:new(ward_old, [public]), ets:new(ward_named, [named_table, public]), ets:insert(ward_named, {old, Old}), "
+         "[ets:insert(T, {large, lists:seq(1, 5000)}) || T <- [Old, ward_named]], register(ward_keeper, self()), receive stop -> ok end end)")
     while node("whereis(ward_keeper)") is None:
         pass
     text = script(t, node, "tables.d", as_worker(worker, "put(tables, ward:tables(ward_named, ets:lookup_element(ward_named, old, 2)))"))
     old, new = node(f"begin {{_, D}} = process_info({pid(worker)}, dictionary), {{A, B}} = proplists:get_value(tables, D), "
                     "{list_to_atom(ref_to_list(A)), list_to_atom(ref_to_list(B))} end")
     rows = [tuple(re.split(r" {2,}", line.strip())) for line in text.splitlines()]
-    for row in (("ward_named", "lookup/2", "11"), ("ward_named", "insert/2", "7"), ("ward_named", "ward_one", "19"), (old, "lookup/2", "5"),
-                ("ward_new " + new, "insert/2", "3"), ("ward_named", "21"), ("ward_new " + new, "9")):
+    for row in (("ward_named", "lookup/2", "11"), ("ward_named", "insert/2", "7"), ("ward_named", "member/2", "13"), ("ward_named", "ward_one", "32"),
+                ("ward_old " + old, "lookup/2", "5"), ("ward_new " + new, "insert/2", "3"), ("ward_named", "21"), ("ward_new " + new, "9")):
         t.true(row in rows, f"{row} in\n{text}")
+    owned = {row[0]: row[1] for row in rows[rows.index(("TABLE", "OWNED BY", "WORDS", "OBJECTS")):] if len(row) == 4}
+    t.equal([owned.get(name) for name in ("ward_named", "ward_old " + old)], ["ward_keeper"] * 2, text)
 
 
 def test_crashes(t):

@@ -180,6 +180,7 @@ def test_broker(t):
         births_and_deaths(t, broker)
         message_latency(t, broker)
         functions(t, broker)
+        names(t, broker)
         killed(t, broker)
         broker.silent()
     finally:
@@ -230,6 +231,20 @@ def functions(t, broker):
     t.match(trace.out.text(), r"^  entry +[1-9]\d*$")
     t.match(trace.out.text(), r"^  return +[1-9]\d*$")
     t.match(trace.out.text(), r"^  handle_cast/2")
+
+
+def names(t, broker):
+    """Queues and channels are called by what RabbitMQ calls them."""
+    trace = t.trace("-p", broker.pid, "-x", "switchrate=50ms", "-qn", r"""
+        erlang*:::message-send { this->to = erlname(arg1); }
+        erlang*:::message-send /strstr(this->to, "queue ") == this->to && !queue/ { queue = 1; printf("queue: %s\n", this->to); }
+        erlang*:::message-send /strstr(this->to, "rabbit_channel ") == this->to && !channel/ { channel = 1; printf("channel: %s\n", this->to); }""",
+                    home=broker.home)
+    for pattern in (r"^queue: queue \S+ in /$", r"^channel: rabbit_channel 127\.0\.0\.1:\d+ -> 127\.0\.0\.1:\d+ \(\d+\)$"):
+        erlt.until_printed(trace, pattern, lambda: broker.client(f"etr:visit({broker.port}, 2)"))
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    broker.clean()
 
 
 def killed(t, broker):

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 
-from erlt import READY, Skipped, pid
+from erlt import READY, Skipped, pid, until_printed
 
 TERM = '{order, 7, {money, 1250, eur}, [<<"a">>]}'
 
@@ -150,6 +150,51 @@ def test_asked(t):
     lines, err = shop.trace(r'erlang*:shop:price:entry { printf("redacted: %T %T\n", argv[0].#order.id, argv[0]); }', "shop:price(shop:new(4))", options=["-x", "redact=pr*"])
     t.equal((lines, err), (["redacted: 4 #order{id = 4,price = [redacted],'delivered at' = never,items = [<<\"a\">>]}"], ""), "redacted")
     t.clean(shop.node, 15000)
+
+
+def test_loaded_again(t):
+    """A module that is loaded again: with the same records they are read as before; with others they are a fault, and with `redact` nothing of them is seen."""
+    moved = SHOP.replace("{id :: integer(), price = #money{} :: #money{},", "{price = #money{} :: #money{}, id :: integer(),")
+    larger = SHOP.replace("{id ::", "{card, id ::")
+    for text in (moved, larger):
+        t.true(text != SHOP, "another definition")
+    for redact in ([], ["-x", "redact=price"]):
+        shop = Shop(t, SHOP)
+        trace = t.trace("-q", "-x", "strsize=512", *redact, "-n", READY + r"""erlang*:shop:price:entry { printf("seen %T\n", argv[0]); }
+            erlang*:shop:price:entry { printf("id %d\n", term_int(argv[0].#order.id)); }
+            erlang*:shop:price:return { printf("cents %d\n", term_int(retval.#money.cents)); }
+            ERROR { printf("fault %d\n", arg4); }""", node=shop.node)
+        trace.ready()
+        hidden = "[redacted]" if redact else "#money{cents = 300,currency = eur}"
+        shop.call("shop:price(shop:new(3))")
+        trace.wait("^id 3$")
+        t.match(trace.out.text(), re.escape(f"seen #order{{id = 3,price = {hidden},'delivered at' = never"))
+        at = len(trace.out.lines)
+        shop.load(SHOP.replace("[new/1", "[more/0, new/1") + "more() -> 1.\n")
+        until_printed(trace, "^id 4$", lambda: shop.call("shop:price(shop:new(4))"), at)
+        t.true("warning" not in trace.err.text(), "the same records")
+        for text in (moved, larger):
+            shop.load(text)
+            trace.wait_error(r"warning: the module shop was loaded again with another record order, whose fields cannot be read any more")
+            at = len(trace.out.lines)
+            shop.call("shop:price(shop:new(5))")
+            trace.wait("^fault 102$", start=at)
+            seen = [line for line in trace.out.lines[at:] if line.startswith("seen")]
+            t.equal(len(seen), 1, "texts")
+            t.true("#order" not in seen[0], "not shown with the names of other fields: " + seen[0])
+            t.equal("money" in seen[0], not redact, seen[0])
+            # The module's other record is what it was, and is read again; that does not bring back the one that has changed.
+            until_printed(trace, "^cents 500$", lambda: shop.call("shop:price(shop:new(5))"), at)
+            at = len(trace.out.lines)
+            shop.call("shop:price(shop:new(7))")
+            trace.wait("^cents 700$", start=at)
+            t.equal([line for line in trace.out.lines[at:] if line.startswith(("id", "fault"))][:1], ["fault 102"], "what has changed", trace)
+            at = len(trace.out.lines)
+            shop.load(SHOP)  # the code that told it
+            until_printed(trace, "^id 6$", lambda: shop.call("shop:price(shop:new(6))"), at)
+        trace.interrupt()
+        trace.end()
+        t.clean(shop.node, 15000)
 
 
 def test_unknown(t):

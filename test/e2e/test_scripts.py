@@ -8,6 +8,7 @@ import time
 
 import erlt
 from erlt import PATIENCE, READY, ROOT, TOOL, Late, Skipped, pid
+from test_functions import load
 
 
 def histogram(text):
@@ -100,13 +101,42 @@ def test_function_latency(t):
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     text = trace.out.text()
-    t.match(text, r"^etw:work/1 +1013$", "calls of work/1")
+    t.match(text, r"^etw:work/1 +1013 +\d+ +\d+$", "calls of work/1")
     # loop(N) has N + 1 entries.
-    t.match(text, r"^etw:loop/1 +18$", "calls of loop/1")
+    t.match(text, r"^etw:loop/1 +18 +\d+ +\d+$", "calls of loop/1")
     parts = re.split(r"\n(?=  ns +\S+)", text)
     work = [p for p in parts if re.match(r"  ns +etw:work/1", p)]
     t.equal(len(work), 1, "histograms of work/1", trace)
     t.equal(sum(histogram(work[0]).values()), 1013, "returns of work/1", trace)
+
+
+NESTED = """-module(nested). -export([go/0, down/1, leaf/1]).
+go() -> X = down(5), Y = leaf(20), {X, Y}.
+down(0) -> leaf(10), zero;
+down(N) -> {down(N - 1)}.
+leaf(Ms) -> timer:sleep(Ms), ends(Ms).
+ends(Ms) -> timer:sleep(Ms), done.
+"""
+
+
+def test_time_of_recursion(t):
+    """functions: of calls within calls of the same function the outermost is the total; what is each function's own adds up to the whole."""
+    node = t.node()
+    load(node, NESTED)
+    worker = pid(node("etw:worker()"))
+    trace = t.trace("-q", "-x", "argref", "-n", READY, "-s", os.path.join(ROOT, "scripts", "functions.d"), "nested", node=node)
+    trace.ready()
+    node(f"etw:as({worker}, fun() -> nested:go() end)")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    found = {m[1]: tuple(map(int, m.groups()[1:])) for m in re.finditer(r"^nested:(\w+)/\d +(\d+) +(\d+) +(\d+)$", trace.out.text(), re.M)}
+    t.equal({name: row[0] for name, row in found.items()}, {"go": 1, "down": 6, "leaf": 2, "ends": 2}, "calls", trace)
+    ms = 1000000
+    total, own = ({name: row[i] for name, row in found.items()} for i in (1, 2))
+    t.true(total["go"] >= 60 * ms and 20 * ms <= total["down"] <= total["go"] - 40 * ms, f"in all: {total}", trace)
+    t.true(total["leaf"] >= 30 * ms and total["ends"] >= 30 * ms, f"leaf ends with a tail call of ends: {total}", trace)
+    t.equal(sum(own.values()), total["go"], "their own", trace)
+    t.equal((own["leaf"], own["ends"]), (total["leaf"], total["ends"]), "of those that call nothing", trace)
 
 
 def test_functions_of_one_name_in_two_modules(t):
@@ -127,7 +157,7 @@ def test_functions_of_one_name_in_two_modules(t):
             trace.wait("^twin_b:same/1 ")
         trace.interrupt()
         t.equal(trace.end(), 0, f"exit status of {script}", trace)
-        found = {m[1]: int(m[2]) for m in re.finditer(r"^twin_(.):same/1 +([1-9]\d*)$", trace.out.text(), re.M)}
+        found = {m[1]: int(m[2]) for m in re.finditer(r"^twin_(.):same/1 +([1-9]\d*)(?: +\d+ +\d+)?$", trace.out.text(), re.M)}
         t.equal(found, dict(zip("ab", counts)), script, trace)
         if script == "functions.d":
             times = re.findall(r"^  ns +twin_(.):same/1 *$", trace.out.text(), re.M)
@@ -177,7 +207,7 @@ def test_ready_scripts(t):
             node(f"etw:calls({worker}, 101)")
             node(f"etw:raises({worker}, 3)")
             node(f"etw:collects({worker}, 1)")
-            node(f"etw:as({worker}, fun() -> supervisor:which_children(kernel_sup), catch gen_server:call(no_such_server, hello), spawn(erlang, exit, [crashed]), ets:lookup(ac_tab, x), ok end)")
+            node(f"etw:as({worker}, fun() -> supervisor:which_children(kernel_sup), catch gen_server:call(no_such_server, hello), spawn(erlang, exit, [crashed]), ets:lookup(ac_tab, x), {{nobody, 'nobody@{erlt.HOST}'}} ! hello, ok end)")
         if re.search("tick-|scheduler-", text):  # prints each second; the others print at the end
             trace.wait("[1-9]")
         trace.interrupt()

@@ -1,10 +1,11 @@
 """Functions on terms: each with every kind of term, and texts of random terms against those of the node's own libraries."""
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 
-from erlt import READY, Skipped, pid
+from erlt import READY, Skipped, json_lines, pid
 from test_functions import as_worker, load
 
 TERMS = 300
@@ -141,15 +142,60 @@ def test_large_terms(t):
         args[3] == args[3], args[3] == args[4], term_hash(args[3]) == term_hash(args[4]), length(args[3]), term_int(args[3]), term_words(args[3]),
         args[3], args[3], is_atom(map_get(7, args[3]))); }""".replace("%.12#T", "%#.12T"), work)
     most = 2 ** 63 - 1
+    of_map, of_integer, of_integers = (node(f"erts_debug:flat_size({x})") for x in
+                                       ("maps:from_list([{I, a} || I <- lists:seq(1, 40)])", "1 bsl 100000", "lists:duplicate(10, 1 bsl 1000)"))
     t.equal(sorted(found), [
         "1 10 1 -1 0 -1 [1,2,3,4,5,6 [1, 2, 3, 4, 0",
         "2 10 1 1 0 -1 [[[[[[[[[[[[ [[[[[[[[[[[[ 0",
         "3 10 1 0 0 8 <<1,1,1,1,1, <<1, 1, 1, 1 0" if t.otp else "3 10 1 0 0 6 <<1,1,1,1,1, <<1, 1, 1, 1 0",
         "4 10 1 0 0 -1 {1,2,3,4,5,6 {1, 2, 3, 4, 0",
-        "5 10 1 0 0 -1 #{...} %{...} 1",
-        f"6 11 1 0 {most} -1 <bignum> <bignum> 0",
-        f"7 11 1 0 {-most - 1} -1 <bignum> <bignum> 0",
-        "8 10 1 10 0 -1 [<bignum>,<b [<bignum>, < 0"], "large terms", trace)
+        f"5 10 1 0 0 {of_map} #{{...}} %{{...}} 1",
+        f"6 11 1 0 {most} {of_integer} <bignum> <bignum> 0",
+        f"7 11 1 0 {-most - 1} {of_integer} <bignum> <bignum> 0",
+        f"8 10 1 10 0 {of_integers} [<bignum>,<b [<bignum>, < 0"], "large terms", trace)
+
+
+# Maps of more than 32 keys, which are trees, and integers of more than 64 bits.
+LARGE = ["maps:from_list([{I, x} || I <- lists:seq(1, 33)])", "maps:from_list([{{a, I}, [I]} || I <- lists:seq(1, 200)])",
+         "#{k => maps:from_list([{integer_to_binary(I), []} || I <- lists:seq(1, 600)])}", "maps:from_list([{I, I} || I <- lists:seq(1, 800)])",
+         "maps:from_list([{I, maps:from_list([{J, I} || J <- lists:seq(1, 40)])} || I <- lists:seq(1, 9)])",
+         "1 bsl 64", "-(1 bsl 100)", "1 bsl 5000", "{maps:from_list([{I, 1 bsl (64 + I)} || I <- lists:seq(1, 40)]), 1.5}"]
+
+
+def test_sizes_of_large_terms(t):
+    """The words of large maps and integers are those of erts_debug:flat_size/1."""
+    node = t.node()
+    sink, worker = node("spawn(timer, sleep, [infinity])"), node("etw:worker()")
+    sizes = node(f"[erts_debug:flat_size({{I, T}}) || {{I, T}} <- lists:enumerate([{', '.join(LARGE)}])]")
+    trace = t.trace("-q", "-n", READY + r"""erlang*:::message-send /args[0] == $$1 && args[1] == $$2/
+        { printf("size %d %d %d\n", term_int(element(1, message)), arg2, term_words(message)); }""", worker, sink, node=node)
+    trace.ready()
+    node(as_worker(worker, f"[{pid(sink)} ! M || M <- lists:enumerate([{', '.join(LARGE)}])]"))
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal(sorted(re.findall(r"^size (\d+) (\d+) (\d+)$", trace.out.text(), re.M), key=lambda row: int(row[0])),
+            [(str(i), str(n), str(n)) for i, n in enumerate(sizes, 1)], "sizes", trace)
+
+
+def test_sizes_that_are_not_known(t):
+    """A size that is too large to count is left out of sums, and counted as a drop; other numbers that stand for something else are not told."""
+    node = t.node()
+    sink, worker = node("spawn(timer, sleep, [infinity])"), node("etw:worker()")
+    for options in ([], ["--json"]):
+        trace = t.trace("-q", *options, "-n", READY + r"""erlang*:::message-send /args[0] == $$1 && args[1] == $$2/ {
+            @all = count(); @sum = sum(arg2); @most = max(arg2 + 1); @words = sum(term_words(message)); }
+            erlang*:::message-send /args[0] == $$1 && args[1] == $$2 && arg2 == 4294967295/ { @unknown = count(); }
+            END { printa("got %@d %@d %@d %@d\n", @all, @sum, @most, @words); printa("unknown %@d\n", @unknown); }""", worker, sink, node=node)
+        trace.ready()
+        node(as_worker(worker, f"[{pid(sink)} ! M || M <- [{{1}}, lists:seq(1, 5000), {{1, 2}}, lists:duplicate(3000, {{}}), {{1, 2, 3}}]]"))
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+        if options:
+            t.equal([(d["kind"], d["count"]) for d in json_lines(trace.out.text()) if d["type"] == "drop"], [("uncounted", 6)], "drops", trace)
+        else:
+            t.match(trace.out.text(), "^got 5 9 5 9$")
+            t.match(trace.out.text(), "^unknown 2$")
+            t.equal(trace.err.text(), "erltrace: 6 sizes too large to count, left out of an aggregation\n", "said")
 
 
 def test_terms_as_keys(t):

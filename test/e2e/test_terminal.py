@@ -76,7 +76,7 @@ def test_names_of_a_node(t):
                  {function, 1, 'f\e[31m\nerltrace: x', 0, [{clause, 1, [], [], [{integer, 1, 1 + 1}]}]}]),
              {module, M} = code:load_binary(M, "x", B), ok end""")
     listed = ("-l", "-n", "erlang*:esc::entry")
-    name = rb"esc +f\033[31m\nerltrace: x/0 +entry".replace(b"\\", rb"\\").replace(b"[", rb"\[")
+    name = rb"esc +'f\033[31m\nerltrace: x'/0 +entry".replace(b"\\", rb"\\").replace(b"[", rb"\[")
     try:
         status, got = on_terminal(t, *listed, node=node)
         t.equal(status, 0, "exit status")

@@ -35,7 +35,7 @@ static void as_text(ERL_NIF_TERM t)
     term_atom_utf8(nif_env, t, text, sizeof text);
     term_mfa(nif_env, t, t, 0, text, sizeof text);
     term_bytes(nif_env, t, text, sizeof text, &n);
-    term_string(nif_env, t, text, sizeof text, &looked);
+    term_string(nif_env, t, &v, text, sizeof text, &looked);
     redact_key(nif_env, &v, t, &looked);
 }
 

@@ -22,6 +22,8 @@ enum { ATOM_BYTES = 255 * 4, ATOMS_MOST = 4096, FLAT_MAP = 32, HEX = 16 };
  * defined. */
 enum { TYPE_RESOURCE = 100, TYPE_BADARG, TYPE_RECORD, TYPE_UNKNOWN };
 
+enum { PAIRS_MOST = 64 };
+
 struct nif_term {
     _Alignas(16) uint64_t header;
     ERL_NIF_TERM record[1 + RECORD_FIELDS]; /* of a native one: its definition, its values */
@@ -869,6 +871,22 @@ int enif_get_map_value(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM key, ERL_NIF
         }
     nif_calls = calls;
     return 0;
+}
+
+/* A new key; large maps of these are flat, too, which no agent takes for those of the VM. */
+int enif_make_map_put(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM key, ERL_NIF_TERM value,
+                      ERL_NIF_TERM *out)
+{
+    const struct nif_term *p = look_for(t, ERL_NIF_TERM_TYPE_MAP);
+    ERL_NIF_TERM pairs[2 * PAIRS_MOST];
+    (void)env;
+    if (p == NULL || p->n >= PAIRS_MOST)
+        return 0;
+    memcpy(pairs, p->e, 2 * p->n * sizeof *pairs);
+    pairs[2 * p->n] = key;
+    pairs[2 * p->n + 1] = value;
+    *out = nif_map(pairs, (unsigned)p->n + 1);
+    return 1;
 }
 
 int enif_map_iterator_create(ErlNifEnv *env, ERL_NIF_TERM t, ErlNifMapIterator *it,

@@ -373,8 +373,18 @@ class Trace:
         """Waits until a line of the output matches; returns its index."""
         i = self.out.wait(pattern, patience, start)
         if i is None:
-            raise self.error()(f"'{pattern}' was never printed by {' '.join(self.command)}\n{self.said()}")
+            error = self.error()
+            self.asked_to_end()
+            raise error(f"'{pattern}' was never printed by {' '.join(self.command)}\n{self.said()}")
         return i
+
+    def asked_to_end(self):
+        """Lets a trace that has failed a test say what it says at its end."""
+        self.interrupt()
+        try:
+            self.end(5)
+        except Late:
+            pass
 
     def wait_error(self, pattern, patience=None):
         i = self.err.wait(pattern, patience)
@@ -618,6 +628,10 @@ def processor_time():
     return total + sum(used[p] for p in below - {os.getpid()}) / os.sysconf("SC_CLK_TCK")
 
 
+# A test of LOOKED_AT seconds or longer may use so many processors beside others.
+PROCESSORS, LOOKED_AT = 1.5, 5
+
+
 def alone(function):
     """Marks a test that changes how others are scheduled, or uses more than one processor: it runs with nothing beside it."""
     function.stage = choice.ALONE
@@ -653,6 +667,9 @@ def run(tests, otp=None, out=sys.stdout, make=Test):
         problems += map(str, left)
         classes |= set(map(results.class_of, left))
         took, used = time.monotonic() - start, processor_time() - used
+        if not problems and skip is None and took >= LOOKED_AT and used > PROCESSORS * took and getattr(function, "stage", None) != choice.ALONE:
+            problems.append(f"it used {used / took:.1f} processors for {took:.0f} s: a test that needs more than one runs by itself (@alone)")
+            classes.add(results.MACHINE)
         if problems:
             failed += 1
             print(f"  FAIL {name} ({took:.1f} s)", file=out)

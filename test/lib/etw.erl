@@ -13,7 +13,7 @@
 -export([child/1, hops/3, hop/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
 -export([set/0, dirt/0, traced/0, timers/0, mapped/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, settled/1, release/0, fake_release/1]).
 -export([dbg_all/0, dbg_stop/0, in_agent/1]).
--export([load/1, loads/0, table/1, start_all/1, wait_all/0, turns/2, turn/2, patterns/3]).
+-export([load/1, load/2, compiled/1, loads/0, table/1, start_all/1, wait_all/0, turns/2, turn/2, patterns/3]).
 
 start() ->
     process_flag(sensitive, true),

@@ -1,10 +1,12 @@
 """The gate: the parts and stages of .ci/run, and how scripts/dev/tally judges. Suites are stand-ins."""
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from unittest import mock
 
 import erlt
 from erlt import ROOT
@@ -91,7 +93,7 @@ def test_parts_have_every_suite(t):
         if m:
             suites.setdefault(m[1], []).append(stage)
     stages = {suite: [] for suite in SUITES if suite not in ("chaos", "fuzz")}
-    flags = {"A": "-A", "B": "-B", "here": "--here", "alone": "--alone"}
+    flags = {"A": "--first", "B": "-B", "here": "--here", "alone": "--alone"}
     for line in run(["test/run", "--stages"])[1].splitlines():
         stage, suite = line.split(":")
         stages.get(suite, []).append(flags[stage])
@@ -104,7 +106,7 @@ def test_stage_a_by_itself(t):
     """It builds, runs what is of stage A, and nothing else."""
     status, out, commands, others = ci(t, "--stage", "A")
     t.equal(status, 0, out)
-    expected = [command for _, stage, command in rows() if stage in ("--build", "-A")]
+    expected = [command for _, stage, command in rows() if stage in ("--build", "--first", "-A")]
     t.equal(sorted(c for c in commands if "otp-folders" not in c), sorted(re.sub(r"^step |DTRACE\S+ |'", "", c) for c in expected))
     t.true(not [c for c in others if c.startswith("apart")], "nothing of stage A is apart")
 
@@ -115,9 +117,12 @@ def test_a_part_that_fails(t):
     t.equal((status, out.splitlines()[-1]), (1, f"{tests['otp-27'] - 1} passed, 1 failed"), out)
     status, out, _, _ = ci(t, "otp-29", "otp-27", fails="OTHERS=27 ONLY=port")
     t.equal((status, out.splitlines()[-1]), (1, f"{sum(tests.values()) - 1} passed, 1 failed"), out)
-    status, out, commands, _ = ci(t, fails="SANITIZE=address,undefined -j")
-    t.equal((status, out.splitlines()[-1]), (1, "0 passed, 1 failed"))
-    t.true(not [c for c in commands if "check" in c], "no test runs without what it rests on")
+    first = 3 * len([1 for _, stage, command in rows() if stage == "--first" and "step" not in command]) + 1  # lint is the step
+    for fails, passed in (("ready-unit", 0), ("SANITIZE=address,undefined -j", first)):
+        status, out, commands, _ = ci(t, fails=fails)
+        t.equal((status, out.splitlines()[-1]), (1, f"{passed} passed, 1 failed"), out)
+        t.equal(any("check" in c for c in commands), passed > 0, "no test runs without what it rests on")
+        t.true(not [c for c in commands if "SANITIZE" in c and "check" in c], "nor does one with sanitizers")
 
 
 def test_what_cannot_be_fetched(t):
@@ -215,8 +220,9 @@ def test_unsteady_never_a_finding(t):
     """What is a finding at once, in its repetition, or of stage A, is not repeated (any more)."""
     status, out, ran, unsteady = judged(t, {"a/dead": ["finding", "pass"], "a/late": ["timeout", "finding", "pass"]})
     t.equal((status, out.splitlines()[-1], ran, unsteady), (1, "0 passed, 2 failed", {"a/dead": 1, "a/late": 2}, []), out)
-    status, out, ran, _ = judged(t, {"a/once": ["timeout", "pass"]}, stage="-A")
-    t.equal((status, out.splitlines()[-1], ran), (1, "0 passed, 1 failed", {"a/once": 1}), out)
+    for stage in ("--first", "-A", "--between"):
+        status, out, ran, _ = judged(t, {"a/once": ["timeout", "pass"]}, stage=stage)
+        t.equal((status, out.splitlines()[-1], ran), (1, "0 passed, 1 failed", {"a/once": 1}), out)
 
 
 def test_unsteady_too_many(t):
@@ -255,6 +261,21 @@ def test_unsteady_nameless(t):
         t.equal((status, out.splitlines()[-1]), (int(", 0 failed" not in said), said), out)
 
 
+def test_first(t):
+    """What has to hold first runs before the builds that only other commands need; where it, or stage A, fails, nothing else runs."""
+    good, bad, lacks = "echo 1 passed, 0 failed", "echo 0 passed, 1 failed; false", "echo 0 passed, 1 failed; exit 75"
+    for first, then, ran, status, said in (
+            (good, good, ["--first", "-A", "--between", "-B", "--alone"], 0, "5 passed, 0 failed"), (bad, good, ["--first"], 1, "0 passed, 1 failed"),
+            (good, bad, ["--first", "-A"], 1, "1 passed, 1 failed"), (lacks, good, ["--first", "-A", "--between", "-B", "--alone"], 75, "4 passed, 1 failed")):
+        log = os.path.join(tempfile.mkdtemp(dir=t.folder), "log")
+        note = f"echo %s >>{log}; %s"
+        got, out, _ = run([TALLY, "--keep", t.folder, "--build", note % ("one", "true"), "--first", note % ("--first", first), "--build", note % ("two", "true"),
+                           "-A", note % ("-A", then), "--between", note % ("--between", good), "-B", note % ("-B", good), "--alone", note % ("--alone", good)])
+        with open(log, encoding="utf-8") as f:
+            t.equal(f.read().split(), ["one", ran[0], *(["two"] if len(ran) > 1 else []), *ran[1:]], out)
+        t.equal((got, out.splitlines()[-1]), (status, said), out)
+
+
 def test_loose(t):
     """A wrong value is a finding, unless the test says why load may change it; a wait that ends is late; a full disk is the machine's."""
     def loose(inner):
@@ -287,13 +308,41 @@ def test_loose(t):
                 {"loose": "assertion", "strict": "finding", "late": "timeout", "full": "machine"})
 
 
+def test_more_than_one_processor(t):
+    """A test that uses more than one processor for some time fails, unless it is one of those that run by themselves."""
+    used = iter((0, 16, 16, 32, 32, 46))
+    clock = iter((0, 10, 10, 20, 20, 30))
+
+    class Nothing:
+        used, nodes = [], []
+
+        def __init__(self, _):
+            pass
+
+        def end(self):
+            return []
+
+    def plain(_):
+        pass
+
+    out = io.StringIO()
+    with mock.patch.object(erlt, "processor_time", lambda: next(used)), mock.patch.object(erlt.time, "monotonic", lambda: next(clock)), \
+            mock.patch.object(erlt.results, "write") as written:
+        erlt.run([("busy", plain), ("busy_alone", erlt.alone(lambda _: None)), ("slow", plain)], out=out, make=Nothing)
+    t.match(out.getvalue(), r"FAIL busy \(10.0 s\)\n +\| it used 1.6 processors for 10 s: .*@alone\)\n  ok   busy_alone .*\n  ok   slow")
+    t.equal([c.args[1] for c in written.call_args_list], ["fail", "pass", "pass"], "verdicts")
+    t.equal(written.call_args_list[0].args[2], "machine", "the class")
+
+
 def test_wrong_patches_apply(t):
     """The wrong patches that scripts/dev/wrong gives to stage A change one line each of a room, and fit the sources of today."""
     if shutil.which("git") is None:
         raise erlt.Skipped("git is not here")
     folder = os.path.join(ROOT, "test", "tools", "wrong")
-    t.equal(sorted(os.listdir(folder)), ["dif.patch", "engine.patch", "lang.patch"])
-    for name in sorted(os.listdir(folder)):
+    names = sorted(os.listdir(folder))
+    here = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%s"], capture_output=True, text=True, check=False).stdout.strip()
+    t.equal(names, [n for n in ("dif.patch", "engine.patch", "lang.patch") if n != here], "all but the one that scripts/dev/wrong tries here")
+    for name in names:
         status, out, err = run(["git", "apply", "--check", "--recount", os.path.join(folder, name)])
         t.equal(status, 0, f"{name}: {out}{err}")
         text = read("test", "tools", "wrong", name)

@@ -124,6 +124,7 @@ static void null_is_no_handle(void **state)
     assert_int_equal(erltrace_target_relay(NULL, "a@b", -1), -1);
     assert_int_equal(erltrace_target_command(NULL, "true"), -1);
     assert_int_equal(erltrace_set_cookie(NULL, "a", NULL), -1);
+    assert_int_equal(erltrace_set_name(NULL, "a@b"), -1);
     assert_int_equal(erltrace_set_tls(NULL, "verify", "ca"), -1);
     assert_int_equal(erltrace_set_agent_dir(NULL, "a"), -1);
     assert_int_equal(erltrace_set_root(NULL, "a"), -1);

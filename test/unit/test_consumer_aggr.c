@@ -286,6 +286,11 @@ static void joining(void **state)
     /* ties of the first are broken by the second */
     add_pair(f, PAIR, 9, 9, 3);
     rows_are(f, both, 2, (struct aggr_order){0}, "9,9=3=2 1,2=3=50 1,1=7=0");
+    /* the same rows of both */
+    rows_are(f, both, 2, (struct aggr_order){.rows = 2}, "1,2=3=50 1,1=7=0");
+    rows_are(f, both, 2, (struct aggr_order){.rows = 2, .reverse = true}, "1,1=7=0 1,2=3=50");
+    rows_are(f, both, 2, (struct aggr_order){.rows = 1, .pos = 1}, "1,2=3=50");
+    rows_are(f, both, 2, (struct aggr_order){.rows = 3}, "9,9=3=2 1,2=3=50 1,1=7=0");
 }
 
 static void without_keys(void **state)

@@ -30,6 +30,7 @@ struct fake {
     uint64_t grant;          /* not 0: the buffer size that is granted */
     int enable_error;
     unsigned gone, stopped, closed, calls; /* how often */
+    uint64_t unfetched;
 };
 
 static struct fake *self(struct tier *t)
@@ -120,6 +121,11 @@ static int fake_fd(struct tier *t)
     return -1;
 }
 
+static uint64_t fake_unfetched(struct tier *t)
+{
+    return self(t)->unfetched;
+}
+
 static const struct tier_ops fake_ops = {.name = "fake",
                                          .place = WORD_LOCAL,
                                          .match = fake_match,
@@ -128,6 +134,7 @@ static const struct tier_ops fake_ops = {.name = "fake",
                                          .work = fake_work,
                                          .stop = fake_stop,
                                          .close = fake_close,
+                                         .unfetched = fake_unfetched,
                                          .target = fake_target,
                                          .fd = fake_fd};
 
@@ -766,6 +773,10 @@ static int is_lost(struct fake *f, const struct tier_sink *sink, struct diags *d
 static void a_node_is_lost(void **state)
 {
     struct fixture *f = *state;
+    struct erltrace_status st = {.state = ERLTRACE_STATE_NONE};
+    f->a.unfetched = UINT64_C(119000001);
+    f->b.unfetched = UINT64_C(1500000000);
+    f->s->opt.value[OPTION_droptags] = 1;
     program(f, "p.d", "spawn { @ = sum(1); } END { x = 1; }");
     start(f, true);
     assert_false(session_end_missed(f->s));
@@ -784,6 +795,14 @@ static void a_node_is_lost(void **state)
     assert_int_equal(f->a.stopped, 0);
     session_finish(f->s);
     assert_string_equal(buf_str(&f->data), "\n                4\n");
+    assert_string_equal(
+        buf_str(&f->messages),
+        "[DTRACEDROP_ENDED] the trace in a@h ended there: what fired in its last 120 "
+        "ms is lost\n"
+        "[DTRACEDROP_ENDED] the trace in b@h ended there: what fired in its last 1.5 "
+        "s is lost\n");
+    session_status(f->s, &st);
+    assert_int_equal(st.drops, 2);
 }
 
 static int sends_too_much(struct fake *f, const struct tier_sink *sink, struct diags *d)

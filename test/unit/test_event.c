@@ -68,6 +68,10 @@ static void drops(void **state)
     is(EVENT_DROP, EVENT_LINES, &d,
        ",\"kind\":\"dynamic\",\"count\":9007199254740992,\"cpu\":0,\"node\":\"a@b\","
        "\"text\":\"1 drop\"");
+    d.lost = 120;
+    is(EVENT_DROP, EVENT_LINES, &d,
+       ",\"kind\":\"dynamic\",\"count\":9007199254740992,\"cpu\":0,\"node\":\"a@b\","
+       "\"lost\":120,\"text\":\"1 drop\"");
 }
 
 static void costs(void **state)

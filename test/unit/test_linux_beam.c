@@ -122,6 +122,34 @@ static void one_after_the_other(void **state)
     assert_true(prove(&p, &found));
 }
 
+/* A thread was interrupted while it changed from one process to another: its record has the new
+ * one, which has no record yet. That contradicts a chain that is right, once. */
+static void interrupted(void **state)
+{
+    (void)state;
+    struct kbeam_proof p = {0};
+    struct kbeam found = wide;
+    const uint64_t tls[SCHEDULERS] = {tls_of(0), tls_of(1)};
+    const struct kbeam_threads t = {tls, SCHEDULERS, 0};
+    runs(0, 0);
+    runs(1, 1);
+    *word(process_of(1) + 8 * THERE) = 0;
+    assert_false(prove(&p, &found));
+    assert_int_equal(p.nchains, 1);
+    for (unsigned i = 0; i < 100; i++) /* within one look that is one time */
+        assert_false(kbeam_check(&p, &t, read_words, NULL, &found));
+    runs(1, 1);
+    assert_true(prove(&p, &found));
+    assert_int_equal(found.there, 8 * THERE);
+    /* What is contradicted at look after look is wrong. */
+    p = (struct kbeam_proof){0};
+    *word(process_of(1) + 8 * THERE) = 0;
+    for (unsigned i = 0; i < 3; i++)
+        assert_false(prove(&p, &found));
+    runs(1, 1);
+    assert_false(prove(&p, &found));
+}
+
 /* A thread's own memory ends soon behind the word that matters. */
 static unsigned end;
 
@@ -515,6 +543,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(two_processes, fresh),
         cmocka_unit_test_setup(one_after_the_other, fresh),
+        cmocka_unit_test_setup(interrupted, fresh),
         cmocka_unit_test_setup(short_memory, fresh),
         cmocka_unit_test_setup(two_ways, fresh),
         cmocka_unit_test_setup(no_process, fresh),

@@ -237,6 +237,13 @@ static void test_beam_args(void **state)
         {BEAM "|-sname|emu|--|-home|/h|--|-noshell|", true, "", "", "", "25", false},
         {"beam|--|-home|/h|--|-sname|old|", true, "old", "old@here", "", "", false},
         {"/opt/erts-14.2/bin/beam.debug.smp|--|-sname|d|", true, "d", "d@here", "", "26", false},
+        /* ESCRIPT_NAME comes first, as the start scripts of releases set it */
+        {"/opt/app/bin/app|--|-root|/opt/app|-bindir|/opt/app/erts-15.2/bin|-progname|app|--|"
+         "-home|/h|--|-sname|shop|",
+         true, "shop", "shop@here", "", "27", false},
+        {"/usr/bin/qemu-aarch64|" HEAD "-name|shop@10.0.0.1|", true, "shop", "shop@10.0.0.1", "",
+         "25", true},
+        {"/opt/app/bin/app|-root|/opt/app|--|-sname|shop|", false, "", "", "", "", false},
         {"/usr/bin/beamer|-sname|x|", false, "", "", "", "", false},
         {"/usr/bin/vi|beam.smp|", false, "", "", "", "", false},
         {"", false, "", "", "", "", false},

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -67,7 +68,7 @@ static void limits_of_patterns(void **state)
 static void keys(void **state)
 {
     (void)state;
-    const struct terms_view v = {.redact = {2, {"*word", "to[kK]en"}}}, all = {0};
+    const struct terms_view v = {.redact = {2, {"*word", "to[kK]en"}, {[1] = true}}}, all = {0};
     char longest[REDACT_KEY + 1], zero[] = "token\0x";
     uint64_t looked = 0;
     memset(longest, 'x', sizeof longest);
@@ -77,6 +78,8 @@ static void keys(void **state)
     } row[] = {
         {nif_name("password"), true},
         {nif_name("passwords"), false},
+        {nif_name("PassWord"), true},
+        {list_of("WORD"), true},
         {binary("toKen"), true},
         {binary("Token"), false},
         {list_of("word"), true},
@@ -113,11 +116,75 @@ static void keys(void **state)
     nif_reset();
 }
 
+enum { TEXT = 256 };
+
+/* Capitals and small letters are the same, but behind "case:"; also those of Latin-1. */
+static void cases(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct terms_view v = {0};
+    const char *globs[] = {"case:Token", "contrase\303\261a", "\303\226L", "[a-c]x"};
+    ERL_NIF_TERM list = nif_nil();
+    const struct {
+        ERL_NIF_TERM key;
+        bool redacted;
+    } row[] = {{nif_name("Token"), true},
+               {nif_name("token"), false},
+               {binary("CONTRASE\303\221A"), true},
+               {nif_cons(nif_int(0xf6), nif_cons(nif_int('l'), nif_nil())), true},
+               {nif_cons(nif_int(0xd6), nif_cons(nif_int('l'), nif_nil())), true},
+               {nif_cons(nif_int(0xf7), nif_cons(nif_int('l'), nif_nil())), false},
+               {nif_cons(nif_int(0x20ac), nif_nil()), false},
+               {nif_name("BX"), true},
+               {nif_name("dx"), false}};
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof globs / sizeof *globs; i++)
+        list = nif_cons(binary(globs[i]), list);
+    assert_null(redact_take(nif_env, &a, list, &v.redact));
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        assert_int_equal(redact_key(nif_env, &v, row[i].key, &(uint64_t){0}), row[i].redacted);
+    arena_free(&a);
+    nif_reset();
+}
+
+/* Texts that are put together from a list leave out what is behind a key. */
+static void strings(void **state)
+{
+    (void)state;
+    const struct terms_view v = {.redact = {1, {"password"}}};
+    const ERL_NIF_TERM key = binary("password"), s = binary("s"), nil = nif_nil();
+    const struct {
+        ERL_NIF_TERM t;
+        const char *text;
+    } row[] = {
+        {nif_cons(key, nif_cons(s, nif_cons(s, nil))), "password[redacted]s"},
+        {nif_cons(list_of("password"), nif_cons(list_of("secret"), nif_cons(s, nil))),
+         "password[redacted]s"},
+        {nif_cons(nif_cons(s, nif_cons(key, nil)), nif_cons(s, nil)), "spasswords"},
+        {nif_cons(nif_cons(key, nif_cons(s, nil)), nif_cons(s, nil)), "password[redacted]s"},
+        {nif_cons(s, nif_cons(key, s)), "spassword[redacted]"},
+        {nif_cons(s, nif_cons(key, nil)), "spassword"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char text[TEXT];
+        term_string(nif_env, row[i].t, &v, text, sizeof text, &(uint64_t){0});
+        assert_string_equal(text, row[i].text);
+        term_string(nif_env, row[i].t, NULL, text, sizeof text, &(uint64_t){0});
+        assert_null(strstr(text, "redacted"));
+    }
+    nif_reset();
+}
+
 static void texts(void **state)
 {
     (void)state;
     const struct terms_view v = {.redact = {1, {"password"}}};
     const ERL_NIF_TERM key = nif_name("password"), other = nif_name("other"), x = nif_int(7);
+    char longest[REDACT_KEY], long_erlang[TEXT], long_elixir[TEXT];
+    memset(longest, 'x', sizeof longest);
+    snprintf(long_erlang, sizeof long_erlang, "[<<\"%.*s\">>,7]", REDACT_KEY, longest);
+    snprintf(long_elixir, sizeof long_elixir, "[\"%.*s\", 7]", REDACT_KEY, longest);
     const struct {
         ERL_NIF_TERM t;
         const char *erlang, *elixir;
@@ -130,7 +197,20 @@ static void texts(void **state)
         {nif_cons(pair(key, x), nif_nil()), "[{password,[redacted]}]", "[password: [redacted]]"},
         {nif_cons(pair(other, x), nif_cons(pair(key, x), nif_nil())),
          "[{other,7},{password,[redacted]}]", "[other: 7, password: [redacted]]"},
-        {nif_tuple((ERL_NIF_TERM[]){key, x, x}, 3), "{password,7,7}", "{:password, 7, 7}"},
+        {nif_tuple((ERL_NIF_TERM[]){key, x, x}, 3), "{password,[redacted],[redacted]}",
+         "{:password, [redacted], [redacted]}"},
+        {nif_tuple((ERL_NIF_TERM[]){other, key, x, other}, 4), "{other,password,[redacted],other}",
+         "{:other, :password, [redacted], :other}"},
+        {nif_tuple((ERL_NIF_TERM[]){other, x, key}, 3), "{other,7,password}",
+         "{:other, 7, :password}"},
+        {nif_cons(key, nif_cons(x, nif_cons(x, nif_nil()))), "[password,[redacted],7]",
+         "[:password, [redacted], 7]"},
+        {nif_cons(binary("password"), nif_cons(list_of("s"), nif_cons(x, nif_nil()))),
+         "[<<\"password\">>,[redacted],7]", "[\"password\", [redacted], 7]"},
+        {nif_cons(other, nif_cons(key, x)), "[other,password|[redacted]]",
+         "[:other, :password | [redacted]]"},
+        {nif_cons(nif_binary(longest, sizeof longest, false), nif_cons(x, nif_nil())), long_erlang,
+         long_elixir},
         {nif_map((ERL_NIF_TERM[]){key, x}, 1), "#{password => [redacted]}",
          "%{password: [redacted]}"},
         {nif_map((ERL_NIF_TERM[]){binary("password"), x}, 1), "#{<<\"password\">> => [redacted]}",
@@ -138,7 +218,7 @@ static void texts(void **state)
         {key, "password", ":password"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        char text[256];
+        char text[TEXT];
         uint64_t looked = 0;
         term_shown(nif_env, row[i].t, TERM_ERLANG, &v, text, sizeof text, &looked);
         assert_string_equal(text, row[i].erlang);
@@ -155,6 +235,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_of_patterns),
         cmocka_unit_test(keys),
+        cmocka_unit_test(cases),
+        cmocka_unit_test(strings),
         cmocka_unit_test(texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ static size_t arguments_elixir(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t
 
 static size_t string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
 {
-    return term_string(env, t, out, cap, &looked);
+    return term_string(env, t, NULL, out, cap, &looked);
 }
 
 static size_t name(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap)
@@ -340,7 +340,7 @@ static void numbers_are_limited(void **state)
 static const char *string_in(ERL_NIF_TERM t, size_t cap)
 {
     static char out[ROOM_MOST];
-    const size_t len = term_string(nif_env, t, out, cap, &looked);
+    const size_t len = term_string(nif_env, t, NULL, out, cap, &looked);
     assert_int_equal(len, strlen(out));
     return out;
 }
@@ -446,7 +446,7 @@ static void looks_are_bounded(void **state)
         term_length(nif_env, t[i], &looked);
         assert_true(nif_calls < LOOKS);
         nif_calls = 0;
-        term_string(nif_env, t[i], text, sizeof text, &looked);
+        term_string(nif_env, t[i], NULL, text, sizeof text, &looked);
         assert_true(nif_calls < LOOKS);
         nif_calls = 0;
         term_count(nif_env, t[i], &looked);

@@ -177,7 +177,8 @@ static ERL_NIF_TERM copy_integer(struct room *r, ERL_NIF_TERM t)
     int64_t i;
     if (!read_int64(r->env, t, &i)) {
         const uint64_t flags = (read_is_negative(r->env, t) ? FROZEN_NEGATIVE : 0u) |
-                               (read_is_uint64(r->env, t) ? FROZEN_UINT64 : 0u);
+                               (read_is_uint64(r->env, t) ? FROZEN_UINT64 : 0u) |
+                               (uint64_t)read_integer_words(t) << FROZEN_WORDS_SHIFT;
         return copy_printed(r, t, ERL_NIF_TERM_TYPE_INTEGER | flags, read_is_short(t));
     }
     uint64_t *o = object(r, FROZEN_INT, 0, 2);

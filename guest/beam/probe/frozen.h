@@ -52,7 +52,9 @@ enum {
     FROZEN_CELL = 4,     /* tag of a cell */
     FROZEN_KIND_BITS = 8 /* of a header; n is above them */
 };
-enum frozen_flag { FROZEN_NEGATIVE = 1 << 8, FROZEN_UINT64 = 1 << 9 }; /* above the type */
+/* Above the type; from FROZEN_WORDS_SHIFT on, of an integer, its words in the VM, 0: not known. */
+enum frozen_flag { FROZEN_NEGATIVE = 1 << 8, FROZEN_UINT64 = 1 << 9 };
+enum { FROZEN_WORDS_SHIFT = 16 };
 
 /* Copies the arguments of a call, a list, into n words at `to`. Returns the copy, and in *used the
  * words that it takes, at most n; 0 when there is no room for the list itself. *whole: no part of

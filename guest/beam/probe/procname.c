@@ -348,7 +348,7 @@ static void set_name(ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM name)
 static void set_label(ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM label)
 {
     char text[TERM_TEXT];
-    size_t n = term_string(env, label, text, sizeof text, &(uint64_t){0});
+    size_t n = term_string(env, label, NULL, text, sizeof text, &(uint64_t){0});
     if (n == 0)
         n = term_text(env, label, text, sizeof text, &(uint64_t){0});
     set_text(env, pid, LABEL, !enif_is_atom(env, label), text, n);
@@ -432,13 +432,22 @@ static void begun_by_gen(ErlNifEnv *env, ERL_NIF_TERM pid, const struct start *s
         set_function(env, pid, START, module, a->init, 1);
 }
 
-/* Notes the function that a process begins with: {M, F, Args}. */
+/* Notes the function that a process begins with: {M, F, Args}, or {M, F, Arity} as another node has
+ * it; of the fun that such a process may have been spawned with the event says nothing. */
 static void begun(ErlNifEnv *env, ERL_NIF_TERM pid, ERL_NIF_TERM mfa)
 {
     const struct atoms *a = &agent.atom;
     const ERL_NIF_TERM *e;
+    ERL_NIF_TERM m, f;
+    unsigned arity;
     struct start s;
     int n;
+    mfa = event_start(env, mfa);
+    if (read_mfa(mfa, &m, &f, &arity)) {
+        if (m != a->erlang || f != a->apply)
+            set_function(env, pid, START, m, f, arity);
+        return;
+    }
     if (!enif_get_tuple(env, mfa, &n, &e) || n != 3 || !start_of(env, e[0], e[1], e[2], &s))
         return;
     if (s.m == a->proc_lib && s.f == a->init_p && s.arity == 3) /* Parent, Ancestors, Fun */
@@ -491,11 +500,10 @@ void procname_event(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 /* -- looking up -------------------------------------------------------------------------------- */
 
 /* Has the server look once more, if that can help. */
-static void ask_again(ErlNifEnv *env, ERL_NIF_TERM pid, enum rank rank)
+static void ask_again(ERL_NIF_TERM pid, enum rank rank)
 {
     _Atomic uint64_t *slot = &asked[hash_mix(pid, 0x9e3779b97f4a7c15u) % ASKED];
-    if (rank < NAME && (rank <= FUN || agent_has(OTP_LABELS) || is_port(env, pid)) &&
-        atomic_load_explicit(slot, memory_order_relaxed) == 0)
+    if (rank < NAME && atomic_load_explicit(slot, memory_order_relaxed) == 0)
         atomic_store_explicit(slot, pid, memory_order_relaxed);
 }
 
@@ -505,7 +513,7 @@ static size_t write_name(ErlNifEnv *env, const struct known *k, bool hidden, cha
     char atom[TERM_ATOM];
     if (k->registered && term_atom(env, (ERL_NIF_TERM)k->registered, atom, sizeof atom))
         return fit(atom, strlen(atom), out);
-    ask_again(env, (ERL_NIF_TERM)k->pid, (enum rank)k->rank);
+    ask_again((ERL_NIF_TERM)k->pid, (enum rank)k->rank);
     if (hidden && k->len > 0 && k->secret)
         return 0;
     memcpy(out, k->text, k->len);

@@ -90,6 +90,41 @@ const char *records_take(ErlNifEnv *env, struct arena *arena, ERL_NIF_TERM list,
     return NULL;
 }
 
+bool records_old(ErlNifEnv *env, struct terms_view *v, ERL_NIF_TERM list)
+{
+    struct known_records *all = &v->records;
+    ERL_NIF_TERM head, rest = list;
+    unsigned i;
+    uint32_t n = 0;
+    while (enif_get_list_cell(env, rest, &head, &rest))
+        if (!enif_get_uint(env, head, &i) || i >= all->n)
+            return false;
+    /* At no time does one count as current that is old before and after. */
+    for (rest = list; enif_get_list_cell(env, rest, &head, &rest); n++)
+        if (enif_get_uint(env, head, &i))
+            atomic_store(&all->v[i].old, true);
+    atomic_store(&all->nold, n);
+    for (uint32_t k = 0; k < all->n; k++) {
+        bool old = false;
+        for (rest = list; !old && enif_get_list_cell(env, rest, &head, &rest);)
+            old = enif_get_uint(env, head, &i) && i == k;
+        if (!old)
+            atomic_store(&all->v[k].old, false);
+    }
+    return true;
+}
+
+bool records_is_old(const struct terms_view *v, ERL_NIF_TERM name)
+{
+    if (!records_any_old(v))
+        return false;
+    for (uint32_t i = 0; i < v->records.n; i++)
+        if (v->records.v[i].name == name &&
+            atomic_load_explicit(&v->records.v[i].old, memory_order_relaxed))
+            return true;
+    return false;
+}
+
 const struct known_record *records_find(const struct terms_view *v, const ERL_NIF_TERM *e, int n)
 {
     uint32_t from = 0, to = v != NULL && n > 0 ? v->records.nsorted : 0;

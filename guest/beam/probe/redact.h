@@ -1,11 +1,15 @@
-/* redact.h - what a program may not see of terms: nothing of them, or nothing below certain keys.
+/* redact.h - what a program may not see of terms: nothing of them, or nothing behind certain keys.
  *
- * A key is an atom, a binary or a list of characters before a value: in a map, or in a pair {Key,
- * Value} wherever it is. If it matches one of a program's patterns, "[redacted]" stands for the
- * value in texts, and the atom of that name where the program takes the value out. */
+ * A key is an atom, a binary or a list of characters. Its value is that of a map or of a native
+ * record; what stands directly behind it in a tuple, in a list or among arguments; and all of a
+ * tuple that begins with it. If the key matches one of a program's patterns, "[redacted]" stands
+ * for the value in texts, and the atom of that name where the program takes the value out.
+ *
+ * Patterns match in either case, unless they begin with "case:". */
 #ifndef ET_BEAM_PROBE_REDACT_H
 #define ET_BEAM_PROBE_REDACT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,16 +23,20 @@
 enum {
     REDACT_PATTERNS = 32,
     REDACT_BYTES = 256, /* of all patterns of a program */
-    REDACT_KEY = 128,   /* a longer key is taken for one that matches */
+    /* A longer key of a map, or at the front of a tuple, is taken for one that matches; elsewhere
+     * it is taken for none. */
+    REDACT_KEY = 128,
 };
 
 struct redact {
     uint32_t n;
     const char *glob[REDACT_PATTERNS];
+    bool exact[REDACT_PATTERNS]; /* case makes a difference */
 };
 
 /* A record that the program knows: records.h. */
 struct known_record {
+    _Atomic bool old;  /* its definition may no longer be that of the code that runs */
     ERL_NIF_TERM name; /* an atom */
     int size;          /* of the tuple */
     struct known_field {
@@ -39,6 +47,7 @@ struct known_record {
 
 struct known_records {
     uint32_t n, nsorted;
+    _Atomic uint32_t nold;        /* of v */
     struct known_record *v;       /* n of them, by number */
     struct known_record **sorted; /* by name and size, each pair once */
 };
@@ -58,9 +67,15 @@ static inline bool redact_any(const struct terms_view *v)
 
 /* Reads a list of binaries, patterns. Returns NULL, or what is wrong with it. */
 const char *redact_take(ErlNifEnv *env, struct arena *arena, ERL_NIF_TERM list, struct redact *r);
-/* Return whether the value of a key is not to be seen: of one of that name, or of a term. v NULL:
- * all is seen. */
+/* Return whether the value of a key is not to be seen: of one of that name (UTF-8), or of a term.
+ * v NULL: all is seen. */
 bool redact_name(const struct terms_view *v, const char *name, size_t len, uint64_t *looked);
 bool redact_key(ErlNifEnv *env, const struct terms_view *v, ERL_NIF_TERM key, uint64_t *looked);
+/* Returns whether what stands directly behind `before`, in a list or a tuple, is not to be seen. */
+bool redact_behind(ErlNifEnv *env, const struct terms_view *v, ERL_NIF_TERM before,
+                   uint64_t *looked);
+/* Returns whether element i, from 0, of a tuple is not to be seen. */
+bool redact_element(ErlNifEnv *env, const struct terms_view *v, const ERL_NIF_TERM *e, size_t i,
+                    uint64_t *looked);
 
 #endif

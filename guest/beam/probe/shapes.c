@@ -86,6 +86,8 @@ static enum tracee tracee_of(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool *lo
     *local = true;
     if (argv[0] == agent.atom.seq_trace)
         return OF_TERM;
+    if (read_is_local_pid(argv[2]))
+        return OF_PROCESS;
     const int type = event_is_word(argv[2]) ? read_type(env, argv[2]) : READ_UNKNOWN;
     *local = type == ERL_NIF_TERM_TYPE_PID || type == ERL_NIF_TERM_TYPE_PORT;
     return type == ERL_NIF_TERM_TYPE_PORT ? OF_PORT : OF_PROCESS;
@@ -99,6 +101,8 @@ static bool is_mfa(ErlNifEnv *env, ERL_NIF_TERM t, bool args)
     ERL_NIF_TERM m, f;
     unsigned arity;
     bool list_of;
+    if (read_mfa(t, &m, &f, &arity))
+        return !args;
     return event_get_mfa(env, t, &m, &f, &arity, &list_of) && list_of == args &&
            enif_is_atom(env, m) && enif_is_atom(env, f);
 }

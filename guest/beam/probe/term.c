@@ -201,6 +201,17 @@ size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, 
     return n + clamp(snprintf(out + n, room, "/%u", arity), room);
 }
 
+size_t term_utf8(unsigned c, unsigned char out[4])
+{
+    enum { BITS = 6, CONTINUED = 0x80, MASK = 0x3f };
+    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = n; i-- > 1; c >>= BITS)
+        out[i] = (unsigned char)(CONTINUED | (c & MASK));
+    out[0] = (unsigned char)(lead[n] | c);
+    return n;
+}
+
 /* -- size -------------------------------------------------------------------------------------- */
 
 /* Small integers have 60 bits, signed, in all supported releases (64-bit words). */
@@ -237,11 +248,34 @@ static void size_values(ErlNifEnv *env, const struct read_record *r, struct size
             w->unknown = true;
 }
 
+/* Adds the size of a node of a large map, and of all that is below it. */
+static void size_node(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsigned depth)
+{
+    struct read_node node;
+    ERL_NIF_TERM key, value;
+    if (w->budget == 0 || depth > 4 * TERM_DEPTH || !read_node(t, &node)) {
+        w->unknown = true;
+        return;
+    }
+    w->budget--;
+    w->words += node.words;
+    for (size_t i = 0; i < node.n && !w->unknown; i++) {
+        if (!read_cell(env, node.child[i], &key, &value)) {
+            size_node(env, node.child[i], w, depth + 1);
+            continue;
+        }
+        w->words += 2;
+        size_term(env, key, w, depth + 1);
+        if (!w->unknown)
+            size_term(env, value, w, depth + 1);
+    }
+}
+
 static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsigned depth)
 {
     ERL_NIF_TERM head;
     const ERL_NIF_TERM *e;
-    size_t bytes;
+    size_t bytes, big;
     int64_t i;
     struct read_pairs it;
     struct read_record r;
@@ -261,6 +295,8 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
                 w->words += is_small(i) ? 0 : 2;
             else if (read_is_uint64(env, t))
                 w->words += 2;
+            else if ((big = read_integer_words(t)) > 0)
+                w->words += big;
             else
                 w->unknown = true;
             return;
@@ -298,7 +334,7 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
             continue;
         case ERL_NIF_TERM_TYPE_MAP:
             if (!read_map_size(env, t, &keys) || !read_pairs_begin(env, t, &it)) {
-                w->unknown = true;
+                size_node(env, t, w, depth + 1);
                 return;
             }
             /* The object with its values, and the tuple of its keys (shared by the empty map). */

@@ -82,10 +82,14 @@ int term_atom_utf8(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap);
 size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, char *out,
                 size_t cap);
 
+/* Writes a character of Unicode as UTF-8. Returns its bytes, at most 4. */
+size_t term_utf8(unsigned c, unsigned char out[4]);
+
 /* Returns the words that a copy of the term takes on a heap, excluding off-heap data;
  * TERM_SIZE_UNKNOWN when it is too large to examine or contains something whose size cannot be
- * determined from outside (maps of more than 32 keys, integers of more than 64 bits, terms of an
- * unknown kind). A native record counts with its definition, as in erts_debug:flat_size/1. */
+ * determined from outside (terms of an unknown kind; where the kinds of the release are not known,
+ * maps of more than 32 keys and integers of more than 64 bits). A native record counts with its
+ * definition, as in erts_debug:flat_size/1. */
 uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes);
 uint32_t term_words_looked(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes,
                            uint64_t *looked);
@@ -104,8 +108,10 @@ bool term_bytes(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, size_t *l
 
 /* Writes the text that a term holds: the name of an atom, the bytes of a binary, or the characters
  * of a list of characters, binaries and such lists (as UTF-8); "" for anything else. Zero bytes are
- * as in term_copy; cut where it does not fit; NUL-terminated. Returns the length. */
-size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked);
+ * as in term_copy; cut where it does not fit; NUL-terminated. Without what a program may not see.
+ * Returns the length. */
+size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, const struct terms_view *view, char *out,
+                   size_t cap, uint64_t *looked);
 
 /* Returns "atom", "integer", "float", "binary", "bitstring", "list", "tuple", "map", "record" (a
  * native one), "pid", "port", "reference", "fun", or "unknown"; "" for a part that was not kept. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "beam/probe/redact.h"
 #include "beam/probe/term_read.h"
 
 /* Costs in elements examined: reading the name of an atom; and how many bytes are copied in the
@@ -18,12 +19,15 @@ enum { LOOKS_ATOM = 16, LOOKS_COPY = 16 };
 /* A walk over the leaves of an iolist. */
 struct walk {
     ErlNifEnv *env;
+    const struct terms_view *view;
+    uint64_t looked; /* at keys */
     char *p;
     size_t len, cap; /* without room for the NUL */
     bool chars;      /* integers are characters, written as UTF-8; else bytes */
     bool full;       /* something did not fit */
     unsigned budget, depth;
     ERL_NIF_TERM rest[TERM_BYTES_DEPTH]; /* the rest of each list that it is in */
+    bool hides[TERM_BYTES_DEPTH];        /* ... which begins behind a key */
 };
 
 static void put(struct walk *w, const void *s, size_t n)
@@ -49,14 +53,7 @@ static bool put_integer(struct walk *w, ERL_NIF_TERM t)
     if (!read_is_word(t) || !enif_get_uint(w->env, t, &c) || c > (w->chars ? 0x10ffffu : 255u))
         return false;
     unsigned char u[4] = {(unsigned char)c};
-    size_t n = 1;
-    if (w->chars && c >= 0x80) {
-        static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-        n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-        for (size_t i = n; i-- > 1; c >>= 6)
-            u[i] = (unsigned char)(0x80 | (c & 0x3f));
-        u[0] = (unsigned char)(lead[n] | c);
-    }
+    const size_t n = w->chars ? term_utf8(c, u) : 1;
     if (n > size_left(w->cap, w->len))
         w->full = true; /* never a part of a character */
     else
@@ -78,36 +75,53 @@ static bool put_binary(struct walk *w, ERL_NIF_TERM t)
     return true;
 }
 
+/* Leaves the list that has ended. Returns false: it was the outermost one. */
+static bool leave(struct walk *w, ERL_NIF_TERM *t, bool *hidden)
+{
+    if (w->depth == 0)
+        return false;
+    *t = w->rest[--w->depth];
+    *hidden = w->hides[w->depth];
+    return true;
+}
+
 /* Returns false when it is not an iolist, or too large to examine. Ends early when full. */
 static bool walk(struct walk *w, ERL_NIF_TERM t)
 {
     ERL_NIF_TERM head, tail;
+    bool hidden = false; /* what comes next stands behind a key */
     if (!read_is_list(w->env, t))
         return put_binary(w, t);
     while (!w->full) {
         if (w->budget == 0)
             return false;
         w->budget--;
-        if (read_is_word(t) && enif_is_empty_list(w->env, t)) {
-            if (w->depth == 0)
-                return true;
-            t = w->rest[--w->depth];
-        } else if (!read_cell(w->env, t, &head, &tail)) {
-            if (!put_binary(w, t)) /* the end of an improper list */
+        const bool end = read_is_word(t) && enif_is_empty_list(w->env, t);
+        const bool cell = !end && read_cell(w->env, t, &head, &tail);
+        if (!cell) {
+            if (!end && hidden)
+                put(w, REDACTED, sizeof REDACTED - 1);
+            else if (!end && !put_binary(w, t)) /* the end of an improper list */
                 return false;
-            if (w->depth == 0)
+            if (!leave(w, &t, &hidden))
                 return true;
-            t = w->rest[--w->depth];
+            continue;
+        }
+        const bool hides = redact_behind(w->env, w->view, head, &w->looked);
+        if (hidden) {
+            put(w, REDACTED, sizeof REDACTED - 1);
         } else if (read_is_list(w->env, head)) {
             if (w->depth == TERM_BYTES_DEPTH)
                 return false;
+            w->hides[w->depth] = hides;
             w->rest[w->depth++] = tail;
             t = head;
-        } else if (put_integer(w, head) || put_binary(w, head)) {
-            t = tail;
-        } else {
+            continue;
+        } else if (!put_integer(w, head) && !put_binary(w, head)) {
             return false;
         }
+        hidden = hides;
+        t = tail;
     }
     return true;
 }
@@ -122,10 +136,15 @@ bool term_bytes(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, size_t *l
     return true;
 }
 
-size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64_t *looked)
+size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, const struct terms_view *view, char *out,
+                   size_t cap, uint64_t *looked)
 {
-    struct walk w = {
-        .env = env, .p = out, .cap = size_left(cap, 1), .chars = true, .budget = TERM_BYTES_NODES};
+    struct walk w = {.env = env,
+                     .view = view,
+                     .p = out,
+                     .cap = size_left(cap, 1),
+                     .chars = true,
+                     .budget = TERM_BYTES_NODES};
     char name[TERM_ATOM];
     if (cap == 0)
         return 0;
@@ -134,7 +153,7 @@ size_t term_string(ErlNifEnv *env, ERL_NIF_TERM t, char *out, size_t cap, uint64
     else if (!walk(&w, t))
         w.len = 0;
     /* Bytes of binaries are copied, which is cheaper. */
-    *looked += LOOKS_ATOM + TERM_BYTES_NODES - w.budget + w.len / LOOKS_COPY;
+    *looked += LOOKS_ATOM + TERM_BYTES_NODES - w.budget + w.len / LOOKS_COPY + w.looked;
     out[w.len] = '\0';
     return w.len;
 }

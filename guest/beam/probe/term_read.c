@@ -65,9 +65,22 @@ enum {
 };
 _Static_assert(RECORD_VALUES + DEFINITION_KEYS == READ_RECORD_HEADS, "what sizes are made of");
 
-/* The kinds of this release by the tags of headers; `known`: they can be relied on. */
+/* Nodes of large maps (erl_map.h): what follows the tag in their headers. Those at the root have
+ * the number of pairs behind the header. Keys whose hashes are the same lie in a tuple. */
+enum { NODE_MASK = 3, NODE_FLAT = 0, NODE_INNER, NODE_ROOT_FULL, NODE_ROOT };
+enum {
+    NODE_BITS_SHIFT = 16,
+    NODE_BITS_MASK = 0xffff,
+    NODE_FULL = 16,
+    NODE_DEEPEST = 32,
+    NODE_SAME_MOST = 1 << 16
+};
+enum { INTEGER_MOST = 1 << 20 /* words: more than the VM allows */ };
+
+/* The kinds of this release by the tags of headers; `known`: they can be relied on; `nodes`: so can
+ * what is known of large maps. */
 static struct {
-    bool known;
+    bool known, nodes;
     uint8_t type[HEADER_TAGS];
 } kinds;
 
@@ -184,6 +197,47 @@ static bool bits_of(ERL_NIF_TERM t, struct bits *b)
     }
 }
 
+/* Counts the pairs below a node of a map. Returns false unless the map has each of them, under its
+ * key and with its value. */
+static bool node_agrees(ErlNifEnv *env, ERL_NIF_TERM map, ERL_NIF_TERM t, unsigned depth,
+                        size_t *pairs)
+{
+    struct read_node node;
+    ERL_NIF_TERM key, value, has;
+    if (depth > NODE_DEEPEST || !read_node(t, &node))
+        return false;
+    for (size_t i = 0; i < node.n; i++) {
+        if (!enif_get_list_cell(env, node.child[i], &key, &value)) {
+            if (!node_agrees(env, map, node.child[i], depth + 1, pairs))
+                return false;
+            continue;
+        }
+        if (!enif_get_map_value(env, map, key, &has) || has != value)
+            return false;
+        ++*pairs;
+    }
+    return true;
+}
+
+/* Returns whether large maps are made as read_node reads them: all pairs are found, in a
+ * small tree and in one whose root is full. */
+static bool nodes_agree(ErlNifEnv *env)
+{
+    enum { SMALL = 40, LARGE = 200, STEP = 7919 };
+    for (size_t n = SMALL; n <= LARGE; n += LARGE - SMALL) {
+        ERL_NIF_TERM map = enif_make_new_map(env);
+        size_t pairs = 0, has;
+        for (size_t i = 0; i < n; i++)
+            if (!enif_make_map_put(env, map, enif_make_int64(env, (int64_t)i * STEP),
+                                   enif_make_int64(env, (int64_t)i), &map))
+                return false;
+        if (!node_agrees(env, map, map, 0, &pairs) || pairs != n ||
+            !enif_get_map_size(env, map, &has) || has != n)
+            return false;
+    }
+    return true;
+}
+
 /* Returns whether the list has, for this release, the kinds that the emulator gives its terms. */
 static bool agrees(ErlNifEnv *env)
 {
@@ -254,7 +308,27 @@ bool read_init(ErlNifEnv *env, int otp)
             kinds.known = true;
         }
     kinds.known = kinds.known && agrees(env);
+    kinds.nodes = kinds.known; /* so that the nodes can be read */
+    kinds.nodes = kinds.nodes && nodes_agree(env);
     return kinds.known;
+}
+
+bool read_is_local_pid(ERL_NIF_TERM t)
+{
+    return (t & WORD_BITS) == WORD_PID && kinds.known;
+}
+
+bool read_mfa(ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f, unsigned *arity)
+{
+    enum { M = 1, F, ARITY, ELEMENTS = ARITY };
+    const uint64_t *w = kinds.known ? tuple_of(t, ELEMENTS) : NULL;
+    if (!w || !is_atom(w[M]) || !is_atom(w[F]) || (w[ARITY] & WORD_BITS) != WORD_SMALL ||
+        w[ARITY] >> SMALL_SHIFT > READ_ARITY_MOST)
+        return false;
+    *m = w[M];
+    *f = w[F];
+    *arity = (unsigned)(w[ARITY] >> SMALL_SHIFT);
+    return true;
 }
 
 /* -- copies of the agent ----------------------------------------------------------------------- */
@@ -501,6 +575,42 @@ void read_pairs_end(struct read_pairs *p)
 {
     if (!p->frozen)
         enif_map_iterator_destroy(p->env, &p->it);
+}
+
+bool read_node(ERL_NIF_TERM t, struct read_node *n)
+{
+    if (!kinds.nodes || read_is_frozen(t) || !is_boxed(t) || (boxed(t)[0] & 3) != 0)
+        return false;
+    const uint64_t *w = boxed(t), header = w[0];
+    const int type = kinds.type[tag_of(header)];
+    const unsigned kind = header >> ARITY_SHIFT & NODE_MASK;
+    size_t before = 1, children = (size_t)(header >> ARITY_SHIFT);
+    if (type == ERL_NIF_TERM_TYPE_MAP) {
+        if (kind == NODE_FLAT)
+            return false;
+        before += kind != NODE_INNER;
+        children = kind == NODE_ROOT_FULL
+                       ? NODE_FULL
+                       : (size_t)__builtin_popcountll(header >> NODE_BITS_SHIFT & NODE_BITS_MASK);
+    } else if (type != ERL_NIF_TERM_TYPE_TUPLE || children > NODE_SAME_MOST) {
+        return false;
+    }
+    *n = (struct read_node){w + before, children, before + children};
+    return true;
+}
+
+size_t read_integer_words(ERL_NIF_TERM t)
+{
+    if (read_is_frozen(t)) {
+        const uint64_t *o = object(t, FROZEN_PRINTED);
+        return o && read_type(NULL, t) == ERL_NIF_TERM_TYPE_INTEGER ? o[1] >> FROZEN_WORDS_SHIFT
+                                                                    : 0;
+    }
+    if (!kinds.known || !is_boxed(t) || (boxed(t)[0] & 3) != 0 ||
+        kinds.type[tag_of(boxed(t)[0])] != ERL_NIF_TERM_TYPE_INTEGER)
+        return 0;
+    const uint64_t arity = boxed(t)[0] >> ARITY_SHIFT;
+    return arity <= INTEGER_MOST ? (size_t)arity + 1 : 0;
 }
 
 /* -- records ----------------------------------------------------------------------------------- */

@@ -81,6 +81,14 @@ bool read_size(ErlNifEnv *env, ERL_NIF_TERM t, size_t *bytes);
 
 /* Returns the number of pairs of a map. */
 bool read_map_size(ErlNifEnv *env, ERL_NIF_TERM t, size_t *pairs);
+/* Returns whether the word is a pid of this node. False also where kinds are not known: then the
+ * emulator is to be asked. */
+bool read_is_local_pid(ERL_NIF_TERM t);
+/* Reads the words of {Module, Function, Arity}. False: the term is something else, or on a release
+ * whose kinds are not known, where the emulator is to be asked. */
+enum { READ_ARITY_MOST = 255 /* arguments of a function */ };
+bool read_mfa(ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f, unsigned *arity);
+
 /* Finds the value of a key that is in its word. On a release whose kinds are not known, a map of
  * more than READ_PAIRS pairs has none: some key of it could be of any kind. */
 bool read_map_value(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM key, ERL_NIF_TERM *value);
@@ -98,6 +106,20 @@ bool read_pairs_begin(ErlNifEnv *env, ERL_NIF_TERM t, struct read_pairs *p);
 /* Returns the next pair, false after the last. */
 bool read_pairs_next(struct read_pairs *p, ERL_NIF_TERM *key, ERL_NIF_TERM *value);
 void read_pairs_end(struct read_pairs *p);
+
+/* A node of the tree that a map of more than READ_PAIRS pairs is. What it leads to is another node,
+ * or a list cell with a key and its value. */
+struct read_node {
+    const ERL_NIF_TERM *child;
+    size_t n;     /* children */
+    size_t words; /* of the node itself, with its header */
+};
+/* Reads a map, or a child of a node that is not a list cell. Returns false for anything else, for a
+ * copy of the agent, and where the release's maps are not known (read_init). */
+bool read_node(ERL_NIF_TERM t, struct read_node *n);
+
+/* Returns the words of an integer that does not fit into one, with its header; 0: not known. */
+size_t read_integer_words(ERL_NIF_TERM t);
 
 /* A native record: the atoms of its module and name, and whether other modules may see its fields,
  * an atom too. */

@@ -85,17 +85,12 @@ static size_t character(const unsigned char *p, size_t n, unsigned *c)
 /* Puts a character as UTF-8, never a part of it. */
 static void put_utf8(struct term_out *o, unsigned c)
 {
-    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    char u[4];
-    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    if (n > size_left(o->cap, o->len)) {
+    unsigned char u[4];
+    const size_t n = term_utf8(c, u);
+    if (n > size_left(o->cap, o->len))
         o->cut = true;
-        return;
-    }
-    for (size_t i = n; i-- > 1; c >>= 6)
-        u[i] = (char)(0x80 | (c & 0x3f));
-    u[0] = n == 1 ? (char)c : (char)(lead[n] | c);
-    put(o, u, n);
+    else
+        put(o, (const char *)u, n);
 }
 
 /* Returns the letter that stands for a control character after a backslash; 0: none. */
@@ -537,7 +532,7 @@ static void text_comma(struct term_out *o, bool first)
 
 static void text_list(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsigned depth)
 {
-    ERL_NIF_TERM head, tail = t;
+    ERL_NIF_TERM head, tail = t, before = 0;
     const ERL_NIF_TERM *e;
     unsigned c;
     int n;
@@ -560,8 +555,12 @@ static void text_list(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsign
     puts_(o, "[");
     for (bool first = true; !o->cut && read_cell(env, tail, &head, &tail); first = false) {
         text_comma(o, first);
-        if (keywords && read_tuple(env, head, &n, &e) && n == 2 && read_is_word(e[0]) &&
-            enif_is_atom(env, e[0])) {
+        const bool hidden = !first && redact_behind(env, o->view, before, &o->looked);
+        before = head;
+        if (hidden) {
+            puts_(o, REDACTED);
+        } else if (keywords && read_tuple(env, head, &n, &e) && n == 2 && read_is_word(e[0]) &&
+                   enif_is_atom(env, e[0])) {
             text_atom(env, e[0], o, true);
             text_value(env, e[0], e[1], o, depth + 1);
         } else {
@@ -574,7 +573,7 @@ static void text_list(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsign
     }
     if (!o->cut && !is_end(env, tail)) {
         put_either(o, "|", " | ");
-        text_term(env, tail, o, depth + 1);
+        text_value(env, before, tail, o, depth + 1);
     }
     puts_(o, "]");
 }
@@ -656,7 +655,7 @@ static void text_tuple(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsig
     if (!read_tuple(env, t, &n, &e))
         n = 0;
     const struct known_record *r = records_find(o->view, e, n);
-    const bool named = r != NULL && !o->elixir;
+    const bool named = r != NULL && !o->elixir && !records_is_old(o->view, e[0]);
     if (named) {
         puts_(o, "#");
         text_atom(env, e[0], o, false);
@@ -668,10 +667,8 @@ static void text_tuple(ErlNifEnv *env, ERL_NIF_TERM t, struct term_out *o, unsig
             text_atom(env, r->field[i - 1].name, o, false);
             puts_(o, " = ");
         }
-        if (record_hides(r, i))
+        if (record_hides(r, i) || redact_element(env, o->view, e, (size_t)i, &o->looked))
             puts_(o, REDACTED);
-        else if (i == 1 && n == 2)
-            text_value(env, e[0], e[1], o, depth + 1);
         else
             text_term(env, e[i], o, depth + 1);
     }

@@ -73,14 +73,18 @@ static bool terms_equal(struct engine_ctx *ctx, uint64_t a, uint64_t b)
     return term_equal(event_of(ctx)->env, term_of(ctx, a), term_of(ctx, b), &ctx->looked);
 }
 
-/* Returns the arguments of the function that is called, or that a new process begins with. */
+/* Returns the arguments of the function that is called, or that a new process begins with, if they
+ * are known. */
 static ERL_NIF_TERM arguments(const struct event *ev)
 {
     const ERL_NIF_TERM *e;
     int n;
     if (ev->args != 0 || ev->other == 0)
         return ev->args;
-    return enif_get_tuple(ev->env, ev->other, &n, &e) && n == 3 ? e[2] : 0;
+    return enif_get_tuple(ev->env, ev->other, &n, &e) && n == 3 &&
+                   (e[2] == agent.nil || !event_is_word(e[2]))
+               ? e[2]
+               : 0;
 }
 
 static size_t terms_text(struct engine_ctx *ctx, uint64_t term, bool other, char *out, size_t cap)
@@ -94,7 +98,25 @@ static size_t terms_text(struct engine_ctx *ctx, uint64_t term, bool other, char
 
 static size_t terms_string(struct engine_ctx *ctx, uint64_t term, char *out, size_t cap)
 {
-    return term_string(event_of(ctx)->env, term_of(ctx, term), out, cap, &ctx->looked);
+    const struct event *ev = event_of(ctx);
+    return term_string(ev->env, term_of(ctx, term), ev->view, out, cap, &ctx->looked);
+}
+
+/* Returns whether element n, from 1, of a tuple or list, or the value of that key of a map, is not
+ * to be seen. It is there. */
+static bool is_redacted(struct engine_ctx *ctx, ERL_NIF_TERM t, int64_t n)
+{
+    const struct event *ev = event_of(ctx);
+    const ERL_NIF_TERM *e;
+    ERL_NIF_TERM before;
+    int size;
+    if (ev->view == NULL || read_is_map(ev->env, t)) /* the texts of numbers are no keys */
+        return false;
+    if (read_tuple(ev->env, t, &size, &e))
+        return record_hides(records_find(ev->view, e, size), n - 1) ||
+               redact_element(ev->env, ev->view, e, (size_t)n - 1, &ctx->looked);
+    return n > 1 && term_element(ev->env, t, n - 1, &before, &ctx->looked) &&
+           redact_behind(ev->env, ev->view, before, &ctx->looked);
 }
 
 static uint64_t terms_part(struct engine_ctx *ctx, uint64_t term, enum engine_part which, int64_t n)
@@ -109,6 +131,8 @@ static uint64_t terms_part(struct engine_ctx *ctx, uint64_t term, enum engine_pa
     case ENGINE_PART_TAIL:
         if (!read_cell(ev->env, t, &head, &tail))
             return 0;
+        if (which == ENGINE_PART_TAIL && redact_behind(ev->env, ev->view, head, &ctx->looked))
+            tail = agent.atom.redacted; /* in itself it would begin without its key */
         return terms_keep(ev, which == ENGINE_PART_HEAD ? head : tail);
     case ENGINE_PART_ELEMENT:
         if (!read_tuple(ev->env, t, &size, &e))
@@ -118,10 +142,7 @@ static uint64_t terms_part(struct engine_ctx *ctx, uint64_t term, enum engine_pa
     }
     if (!term_element(ev->env, t, n, &head, &ctx->looked))
         return 0;
-    bool redacted = ev->view != NULL && read_tuple(ev->env, t, &size, &e) &&
-                    (record_hides(records_find(ev->view, e, size), n - 1) ||
-                     (n == 2 && size == 2 && redact_key(ev->env, ev->view, e[0], &ctx->looked)));
-    return terms_keep(ev, redacted ? agent.atom.redacted : head);
+    return terms_keep(ev, is_redacted(ctx, t, n) ? agent.atom.redacted : head);
 }
 
 /* Returns the field of a native record that has this name, wherever it stands in this one. */
@@ -152,7 +173,12 @@ static uint64_t terms_field(struct engine_ctx *ctx, uint64_t term, uint64_t whic
         return at > 1 && native.name == r->name ? native_field(ctx, &native, &r->field[at - 2])
                                                 : ENGINE_TERMS_OTHER;
     if (!read_tuple(ev->env, t, &size, &e) || size != r->size || e[0] != r->name)
-        return ENGINE_TERMS_OTHER;
+        return records_is_old(ev->view, r->name) && read_tuple(ev->env, t, &size, &e) && size > 0 &&
+                       e[0] == r->name
+                   ? ENGINE_TERMS_OLD
+                   : ENGINE_TERMS_OTHER;
+    if (atomic_load_explicit(&r->old, memory_order_relaxed))
+        return ENGINE_TERMS_OLD;
     const bool hidden = record_hides(records_find(ev->view, e, size), (int64_t)at - 1);
     return terms_keep(ev, hidden ? agent.atom.redacted : e[at - 1]);
 }
@@ -248,21 +274,22 @@ const char *terms_constants(ErlNifEnv *env, const struct dif_image *img, uint64_
 
 /* -- built-in variables ------------------------------------------------------------------------ */
 
-enum { ARGUMENTS_MOST = 255 }; /* of a function */
-
 /* Returns argument i, from 0 on, or the list of all; no term when there is none. */
 static uint64_t argument(struct event *ev, uint64_t i)
 {
     ERL_NIF_TERM head, list = arguments(ev);
     if (list != 0 && i == DIF_WHOLE)
         return terms_keep(ev, list);
-    if (list == 0 || i >= ARGUMENTS_MOST)
+    if (list == 0 || i >= READ_ARITY_MOST)
         return 0;
-    for (;; i--) {
+    for (ERL_NIF_TERM before = 0;; before = head) {
         if (!read_cell(ev->env, list, &head, &list))
             return 0;
-        if (i == 0)
-            return terms_keep(ev, head);
+        if (i-- == 0) {
+            const bool hidden =
+                before != 0 && redact_behind(ev->env, ev->view, before, &ev->ctx.looked);
+            return terms_keep(ev, hidden ? agent.atom.redacted : head);
+        }
     }
 }
 

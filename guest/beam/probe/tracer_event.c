@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "beam/pidtext.h"
 #include "beam/probe/code.h"
+#include "beam/probe/term_read.h"
 #include "beam/probe/terms.h"
 
 /* -- arguments --------------------------------------------------------------------------------- */
@@ -91,13 +92,25 @@ uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise)
              : event_constant(ev, "");
 }
 
-enum { ARGS_MOST = 255 }; /* arguments of a function */
+ERL_NIF_TERM event_start(ErlNifEnv *env, ERL_NIF_TERM mfa)
+{
+    const ERL_NIF_TERM *e;
+    ERL_NIF_TERM head, tail, m, f;
+    unsigned arity;
+    int n;
+    return enif_get_tuple(env, mfa, &n, &e) && n == 3 && e[0] == agent.atom.erts_internal &&
+                   e[1] == agent.atom.dist_spawn_init &&
+                   enif_get_list_cell(env, e[2], &head, &tail) && tail == agent.nil &&
+                   read_mfa(head, &m, &f, &arity)
+               ? head
+               : mfa;
+}
 
 bool event_count_args(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *n)
 {
     ERL_NIF_TERM head;
     for (*n = 0; list != agent.nil; ++*n)
-        if (*n == ARGS_MOST || !enif_get_list_cell(env, list, &head, &list))
+        if (*n == READ_ARITY_MOST || !enif_get_list_cell(env, list, &head, &list))
             return false;
     return true;
 }
@@ -107,6 +120,9 @@ bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM
 {
     const ERL_NIF_TERM *e;
     int n;
+    *args = false;
+    if (read_mfa(t, m, f, arity))
+        return true;
     if (!enif_get_tuple(env, t, &n, &e) || n != 3)
         return false;
     *m = e[0];
@@ -116,7 +132,7 @@ bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM
     /* Each call into the VM is part of an event's cost: none is made in vain. */
     *args = !event_is_word(e[2]) || e[2] == agent.nil;
     if (!*args)
-        return enif_get_uint(env, e[2], arity) && *arity <= ARGS_MOST;
+        return enif_get_uint(env, e[2], arity) && *arity <= READ_ARITY_MOST;
     return event_count_args(env, e[2], arity);
 }
 

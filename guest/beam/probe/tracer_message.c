@@ -7,6 +7,7 @@
  * that asks for it, which it does when a program uses one of its integers. */
 #include "beam/probe/alias.h"
 #include "beam/probe/shapes.h"
+#include "beam/probe/term_read.h"
 #include "beam/nodename.h"
 #include "beam/probe/terms.h"
 #include "beam/tracer.h"
@@ -71,7 +72,9 @@ static uint64_t token(const struct event *ev, unsigned n)
 
 static uint64_t receiver(struct event *ev)
 {
-    return enif_is_tuple(ev->env, ev->other) ? event_name(ev, ev->other) : event_pid(ev, ev->other);
+    return !event_is_word(ev->other) && enif_is_tuple(ev->env, ev->other)
+               ? event_name(ev, ev->other)
+               : event_pid(ev, ev->other);
 }
 
 static uint64_t arg_send(struct engine_ctx *ctx, unsigned n)
@@ -126,6 +129,8 @@ static enum where receiver_of(ErlNifEnv *env, ERL_NIF_TERM *to, ERL_NIF_TERM *no
     int n;
     ErlNifPid pid;
     ERL_NIF_TERM owner;
+    if (read_is_local_pid(*to))
+        return HERE;
     if (enif_is_pid(env, *to))
         return enif_get_local_pid(env, *to, &pid) || !nodename_of(env, *to, node) ? HERE
                                                                                   : ELSEWHERE;
@@ -190,9 +195,26 @@ static uint64_t arg_queued(struct engine_ctx *ctx, unsigned n)
     }
 }
 
+static uint64_t arg_timeout(struct engine_ctx *ctx, unsigned n)
+{
+    struct event *ev = event_of(ctx);
+    return n == 0 ? event_pid(ev, ev->pid) : 0;
+}
+
+/* The VM reports a receive that times out as a message that is the atom timeout. One that a process
+ * has sent has a result of the agent's match specification, which trace sessions have (from OTP 27
+ * on).
+ */
 void tracer_receive(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
                     const ERL_NIF_TERM argv[])
 {
+    ERL_NIF_TERM sent;
+    if (argv[3] == agent.atom.timeout &&
+        !(agent.sessions &&
+          enif_get_map_value(env, argv[4], agent.atom.match_spec_result, &sent))) {
+        event_named(s, t, PROBE_RECEIVE_TIMEOUT, env, argv[2], argv[3], 0, arg_timeout);
+        return;
+    }
     event_named_with(s, t, PROBE_MESSAGE_QUEUED, env, argv[2], argv[3], arg_queued,
                      DIF_BUILTIN_message);
 }

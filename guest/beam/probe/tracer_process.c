@@ -40,7 +40,7 @@ static ERL_NIF_TERM start_function(ErlNifEnv *env, ERL_NIF_TERM opts)
 {
     ERL_NIF_TERM mfa = agent.atom.undefined;
     enif_get_map_value(env, opts, agent.atom.extra, &mfa);
-    return mfa;
+    return event_start(env, mfa);
 }
 
 void tracer_spawn(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,

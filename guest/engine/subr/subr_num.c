@@ -91,6 +91,15 @@ uint64_t subr_rand(struct exec *x, const uint64_t *arg, unsigned n)
     return v * UINT64_C(0x2545f4914f6cdd1d) >> 33;
 }
 
+/* An aggregation leaves out a value that is not known. */
+uint64_t subr_uncounted(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)arg;
+    (void)n;
+    engine_drop(x->e, x->t, RECORD_DROP_UNCOUNTED);
+    return 0;
+}
+
 uint64_t subr_getmajor(struct exec *x, const uint64_t *arg, unsigned n)
 {
     (void)x;

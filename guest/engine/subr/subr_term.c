@@ -204,6 +204,8 @@ static uint64_t found(struct exec *x, uint64_t term)
         return 0;
     if (term == ENGINE_TERMS_OTHER)
         return exec_fault(x, RECORD_FAULT_BADRECORD, 0);
+    if (term == ENGINE_TERMS_OLD)
+        return exec_fault(x, RECORD_FAULT_OLDRECORD, 0);
     return term == ENGINE_TERMS_FULL ? exec_fault(x, RECORD_FAULT_NOSCRATCH, 0) : term;
 }
 

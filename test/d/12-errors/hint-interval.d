@@ -1,3 +1,4 @@
 tick-1ns { }
 tick-0 { }
 profile-1week { }
+profile:::97hz { }

@@ -90,6 +90,18 @@ export const DROPS: Record<string, Advice & { noun: string }> = {
         advice: "Use an erltrace that knows the node's OTP release; the other events are exact",
         remedy: wait,
     },
+    UNCOUNTED: {
+        noun: "sizes",
+        what: "left out of an aggregation: too large to count",
+        advice: "Sums and averages are those of the other sizes; count() counts all",
+        remedy: wait,
+    },
+    ENDED: {
+        noun: "traces",
+        what: "ended in their nodes before the last events were fetched",
+        advice: "What was fetched until then is shown; the message says how much time is missing",
+        remedy: nodes,
+    },
 };
 
 /** By name of a fault (guest/words/faults.list). */
@@ -135,6 +147,11 @@ export const FAULTS: Record<string, Advice> = {
         what: "A term is not the record that the script takes it for",
         advice: "Test what it is in the predicate, with is_record()",
         remedy: edit,
+    },
+    OLDRECORD: {
+        what: "The module that has told a record was loaded again with other code",
+        advice: "Start the trace again, or define the record in the script",
+        remedy: again,
     },
     LIBRARY: { what: "A clause failed in a library", advice: "The text says where", remedy: edit },
 };

@@ -224,6 +224,7 @@ export const D_OPTIONS: [string, string, string, string, string][] = [
     ["rawoutput", "a terminal gets the program's output unchanged", "flag", "", ""],
     ["elixir", "text output has MyApp.Foo for Elixir.MyApp.Foo; off: as the VM has it", "flag", "", ""],
     ["printsize=", "maximum number of bytes that print() shows; without a value 8192", "size", "", "64k"],
+    ["aggrows=", "rows that printa() and the final printout show of an aggregation, or of several together: the last in their order, with aggsortrev the first", "number", "1", ""],
     ["aggsortkey", "sorts aggregations by key instead of by value", "flag", "", ""],
     ["aggsortkeypos", "number, from 0, of the key that aggregations are sorted by first, also where values are equal", "flag", "", ""],
     ["aggsortpos", "number, from 0, of the aggregation that a printa() of several is sorted by", "flag", "", ""],

@@ -1,0 +1,4 @@
+BEGIN
+{
+	printf("%w\n", 1);
+}
