@@ -101,6 +101,7 @@ no_needs(S0) ->
             erltrace_agent_seq:remove(S#s.seq band ?NEED_SEQ_TRACE, S),
             Session =:= undefined orelse erltrace_agent_session:destroy(Session)
     end,
+    ok = ?AGENT:nif_framed([], [], true),
     erltrace_agent_crowd:dismiss(),
     (erltrace_agent_patterns:globals(#{}, S))#s{names = erltrace_agent_names:stop(0, S#s.names), session = erltrace_agent_session:none(S#s.has), flags = [], some = #{}, port_flags = [], seq = 0, functions = #{}, hooks = #{}, taken = #{},
                                                 bifs = [], given = #{}, calls = undefined}.
@@ -176,7 +177,11 @@ apply_traces(Running, S00) ->
 
 %% Goes from the patterns of state S to these, and routes the events to the programs. S1: S with what has been set meanwhile.
 apply_patterns(Running, Patterns, Globals, Locally, S, S1) ->
-    {Set, W2} = erltrace_agent_patterns:add_patterns(Patterns, S),
+    Were = framed(S#s.functions),
+    Are = framed(Patterns),
+    Some = Were =/= Are, % others from now on
+    Some andalso framed(maps:merge_with(fun(_, A, B) -> A ++ B end, Were, Are), false),
+    {Set, W2} = or_back(fun() -> erltrace_agent_patterns:add_patterns(Patterns, S) end, fun() -> Some andalso framed(Were, true) end),
     or_back(
         fun() ->
             {Hooks, W4} = erltrace_agent_hooks:add(Running, Set, S),
@@ -186,6 +191,7 @@ apply_patterns(Running, Patterns, Globals, Locally, S, S1) ->
                     publish(Running, Locally, S),
                     erltrace_agent_patterns:remove_patterns(erltrace_agent_hooks:without(erltrace_agent_patterns:no_longer(S#s.functions, Set), Hooks), S),
                     erltrace_agent_hooks:remove(Hooks, Set, S),
+                    Some andalso framed(framed(Set), true),
                     {W2 ++ W4, S2#s{functions = Set, hooks = Hooks}}
                 end,
                 fun() ->
@@ -194,7 +200,21 @@ apply_patterns(Running, Patterns, Globals, Locally, S, S1) ->
                     erltrace_agent_hooks:remove(S#s.hooks, S#s.functions, S#s{hooks = Hooks})
                 end)
         end,
-        fun() -> erltrace_agent_patterns:back(Set, S#s.functions, S#s.hooks, S) end).
+        fun() ->
+            erltrace_agent_patterns:back(Set, S#s.functions, S#s.hooks, S),
+            Some andalso framed(Were, true)
+        end).
+
+%% #{MFA => which of its patterns leave a frame for each call}, as frames.h counts them.
+framed(Functions) ->
+    erltrace_agent_lib:fold(fun(MFA, {How, true, _}, Acc) -> Acc#{MFA => [How]};
+                               (_, _, Acc) -> Acc
+                            end, #{}, Functions).
+
+framed(Framed, Forget) ->
+    All = maps:to_list(Framed),
+    ?AGENT:nif_framed([MFA || {MFA, Hows} <- All, lists:member(local, Hows)], [MFA || {MFA, Hows} <- All, lists:member(meta, Hows)], Forget) =:= ok orelse
+        throw(error4('AGENT_MEMORY', "the node has no memory for the table of functions", "enable fewer probes")).
 
 %% Routes events to the programs that run.
 publish(S) ->

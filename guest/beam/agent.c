@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "beam/probe/alias.h"
+#include "beam/probe/frames.h"
 #include "beam/probe/missed.h"
 #include "beam/probe/shapes.h"
 #include "beam/probe/procname.h"
@@ -47,7 +48,8 @@ struct program *agent_program(ErlNifEnv *env, ERL_NIF_TERM t)
 /* -- snapshots
  * ---------------------------------------------------------------------------------------- */
 
-/* Frees the retired snapshots that no event can see any more. Returns true when none is left. */
+/* Frees the retired snapshots and tables that no event can see any more. Returns true when none is
+ * left. */
 static bool settle(void)
 {
     for (struct snapshot **link = &agent.retired; *link;) {
@@ -59,14 +61,11 @@ static bool settle(void)
             link = &s->next;
         }
     }
-    return agent.retired == NULL;
+    return frames_settle() && agent.retired == NULL;
 }
 
 static void publish(struct snapshot *s)
 {
-    if (s && s->exceptions) /* frames counted under another set of patterns are meaningless now */
-        atomic_fetch_add(&agent.round, 1);
-    atomic_store(&agent.counting, s && s->exceptions);
     uint64_t serial = atomic_load(&agent.serial) + 1;
     if (s)
         s->serial = serial;
@@ -83,7 +82,7 @@ static void publish(struct snapshot *s)
  * -----------------------------------------------------------------------------------------------
  */
 
-static bool is_boolean(ERL_NIF_TERM t)
+bool agent_is_boolean(ERL_NIF_TERM t)
 {
     return t == agent.atom.true_ || t == agent.atom.false_;
 }
@@ -157,6 +156,7 @@ static ERL_NIF_TERM nif_retire(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
         return agent.atom.false_;
     if (atomic_load(&agent.snapshot))
         publish(NULL);
+    frames_end();
     bool closed = oncpu_close();
     return settle() && closed ? agent.atom.true_ : agent.atom.false_;
 }
@@ -174,7 +174,7 @@ static ERL_NIF_TERM nif_alias(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 static ERL_NIF_TERM nif_gate(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    if (!agent_is_server(env) || !is_boolean(argv[0]))
+    if (!agent_is_server(env) || !agent_is_boolean(argv[0]))
         return enif_make_badarg(env);
     atomic_store(&agent.gate, argv[0] == agent.atom.true_);
     return agent.atom.ok;
@@ -191,24 +191,27 @@ static bool ends_with(const struct program_probe *p)
            (p->uses & (PROBE_USE_ARGS | PROBE_USE_TIME)) != 0;
 }
 
+bool agent_reserve_processes(void)
+{
+    if (!atomic_load(&agent.processes))
+        atomic_store(&agent.processes, proctab_new(PROCESSES, sizeof(struct process)));
+    return atomic_load(&agent.processes) != NULL;
+}
+
 static bool reserve_tables(const struct program *p)
 {
-    bool calls = false, returns = false, kept = false;
+    bool returns = false, kept = false;
     for (const struct program_probes *pp = &p->probes; pp; pp = pp->next)
         for (uint32_t i = 0; i < pp->n; i++) {
-            calls = calls || pp->v[i].kind == PROBE_FN_EXCEPTION ||
-                    (pp->v[i].uses & PROBE_USE_VALUE) != 0;
             returns = returns || probe_fn_event(pp->v[i].kind) == PROBE_FN_RETURN;
             kept = kept || ends_with(&pp->v[i]);
         }
-    if ((p->vtime || calls) && !atomic_load(&agent.processes))
-        atomic_store(&agent.processes, proctab_new(PROCESSES, sizeof(struct process)));
     if (returns && !atomic_load(&agent.shadows))
         atomic_store(&agent.shadows, proctab_new(SHADOWS, sizeof(struct shadow)));
     if (kept && !atomic_load(&agent.kept))
         atomic_store(&agent.kept, proctab_new(KEPT_PROCESSES, sizeof(struct kept_calls)));
-    return (!(p->vtime || calls) || atomic_load(&agent.processes)) &&
-           (!returns || atomic_load(&agent.shadows)) && (!kept || atomic_load(&agent.kept));
+    return (!p->vtime || agent_reserve_processes()) && (!returns || atomic_load(&agent.shadows)) &&
+           (!kept || atomic_load(&agent.kept));
 }
 
 /* nif_enable(Image, Options, Bindings, Provider); see program.c */
@@ -341,6 +344,15 @@ static ERL_NIF_TERM nif_publish(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
     return result;
 }
 
+/* See frames.h. */
+static ERL_NIF_TERM nif_framed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    atomic_store(&publishing, true);
+    ERL_NIF_TERM result = frames_nif(env, argc, argv);
+    atomic_store(&publishing, false);
+    return result;
+}
+
 /* nif_extend(Program, Bindings) -> ok | {error, Tag, Text, Hint}; see program.c */
 static ERL_NIF_TERM nif_extend(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -364,10 +376,10 @@ static ERL_NIF_TERM nif_records_old(ErlNifEnv *env, int argc, const ERL_NIF_TERM
 static ERL_NIF_TERM nif_loading(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    if (!agent_is_server(env) || !is_boolean(argv[0]))
+    if (!agent_is_server(env) || !agent_is_boolean(argv[0]))
         return enif_make_badarg(env);
     atomic_store(&agent.loading, argv[0] == agent.atom.true_);
-    atomic_fetch_add(&agent.round, 1); /* calls of new code have left no frames for a moment */
+    frames_forget(); /* calls of new code have left none for a moment */
     return agent.atom.ok;
 }
 
@@ -592,24 +604,6 @@ static ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
  * ------------------------------------------------------------------------------------------------
  */
 
-/* nif_overruns() -> [{M, F, A}]: functions whose exception frames accumulate. */
-static ERL_NIF_TERM nif_overruns(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
-{
-    (void)argc;
-    (void)argv;
-    if (!agent_is_server(env))
-        return enif_make_badarg(env);
-    ERL_NIF_TERM list = enif_make_list(env, 0);
-    struct snapshot *s = atomic_load(&agent.snapshot);
-    for (uint32_t i = 0; s && s->exceptions && i < s->nfunctions; i++) {
-        struct function *fn = &s->function[i];
-        if (atomic_exchange_explicit(&fn->overrun, false, memory_order_relaxed))
-            list = enif_make_list_cell(
-                env, enif_make_tuple3(env, fn->m, fn->f, enif_make_uint(env, fn->arity)), list);
-    }
-    return list;
-}
-
 /* nif_lost() -> {Threads, Returns, Calls, Names}: events that reached no program, and names of
  * processes that could not be kept, since load. */
 static ERL_NIF_TERM nif_lost(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -686,6 +680,7 @@ static void unload(ErlNifEnv *env, void *priv)
     atomic_store(&agent.gate, false);
     atomic_store(&agent.dead, true);
     publish(NULL);
+    frames_end();
     static struct engine_mark mark;
     engine_mark(&mark);
     for (int i = 0; !oncpu_close() && i < CLOSE_MS; i++)
@@ -729,7 +724,8 @@ static ErlNifFunc functions[] = {
     {"nif_load", 3, nif_load, DIRTY},
     {"nif_stolen", 0, nif_stolen, 0},
     {"nif_status", 1, nif_status, 0},
-    {"nif_overruns", 0, nif_overruns, 0},
+    {"nif_framed", 3, nif_framed, DIRTY},
+    {"nif_overruns", 0, frames_overruns_nif, 0},
     {"nif_lost", 0, nif_lost, 0},
     {"nif_sweep", 1, nif_sweep, 0},
     {"nif_ports", 1, ports_nif, 0},

@@ -117,7 +117,6 @@ struct function {
     bool keeps_time;      /* ... and when it was called */
     uint16_t keeps_words; /* the most for the arguments of a call */
     uint64_t kept;        /* the number of its calls, see kept.h; 0: they are not kept */
-    _Atomic bool overrun; /* its exception frames accumulate */
     uint16_t text_len;
     const char *text; /* m:f/a */
     /* local_entry and global_entry: the entries by calls of that kind only */
@@ -150,7 +149,6 @@ struct snapshot {
     struct function_slot *slot; /* open addressing, linear probing, at most half full */
     uint32_t mask;              /* slots - 1 */
     bool vtime;                 /* measure how long processes are scheduled in */
-    bool exceptions;            /* some function has exception probes, or is framed */
     bool returns;               /* ... return probes */
     struct program **program;   /* kept alive */
     struct load **load;         /* of each program */
@@ -181,19 +179,13 @@ struct process {
     uint64_t total;                 /* ns of earlier slices, without our share of them */
     uint64_t ours;                  /* ns of the current slice that we took */
     const struct engine_thread *on; /* the thread that it was last scheduled in on */
-    uint32_t frames;                /* exception frames on its stack */
-    uint32_t round;                 /* the agent.round that `frames` belongs to */
+    uint32_t frames;                /* frames.h: on its stack */
+    uint32_t round;                 /* ... in the round to which this belongs */
 };
 
 /* -- the state of the library
  * ---------------------------------------------------------------------- */
-enum {
-    FRAMES_SOFT =
-        500, /* exception frames of one process beyond which a function loses its exception probe */
-    /* ... beyond which its calls are not reported until the probe is off. The VM walks all of them
-     * at each traced call. */
-    FRAMES_HARD = 600,
-};
+struct framed;
 
 struct agent {
     _Atomic bool gate;     /* events are taken */
@@ -222,10 +214,9 @@ struct agent {
     _Atomic(struct proctab *) blocked;   /* blocked.c: processes that wait for a port */
     _Atomic uint32_t nblocked;           /* the number of them */
     _Atomic bool loading;                /* calls of functions without bindings are counted */
-    _Atomic bool counting;               /* exception probes are on: frames are counted */
-    _Atomic uint32_t round;              /* how often exception probes were switched on */
-    uint32_t features;                   /* otp_features of this VM */
-    ERL_NIF_TERM node;                   /* this node's name; 0 when it cannot be known */
+    _Atomic(struct framed *) framed; /* frames.h: functions whose calls leave frames, NULL: none */
+    uint32_t features;               /* otp_features of this VM */
+    ERL_NIF_TERM node;               /* this node's name; 0 when it cannot be known */
     struct term_sizes sizes;
     struct atoms atom;
     ERL_NIF_TERM nil; /* [], of which there is only one */
@@ -251,6 +242,9 @@ enum { AGENT_PARTS = 32, AGENT_PART_PERCENT = 25 /* of a time slice */ };
 
 /* Returns whether the calling process is the server. */
 bool agent_is_server(ErlNifEnv *env);
+bool agent_is_boolean(ERL_NIF_TERM t);
+/* Makes agent.processes. Returns false when out of memory. */
+bool agent_reserve_processes(void);
 /* Returns the program that a term stands for, if the calling process is the server; else NULL. */
 struct program *agent_program(ErlNifEnv *env, ERL_NIF_TERM t);
 

@@ -175,7 +175,6 @@ struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t
                 fn->local = true;
             }
         fn->global_only = fn->entry.n + fn->ret.n + fn->exception.n + fn->local_entry.n == 0;
-        s->exceptions = s->exceptions || fn->exception.n > 0 || fn->framed;
         s->returns = s->returns || fn->ret.n > 0;
     }
     return s;

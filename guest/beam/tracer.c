@@ -16,6 +16,7 @@
  * tracer_process.c. */
 #include "base/clock.h"
 #include "beam/probe/blocked.h"
+#include "beam/probe/frames.h"
 #include "beam/probe/procname.h"
 #include "beam/probe/shapes.h"
 #include "beam/probe/terms.h"
@@ -85,8 +86,7 @@ ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     }
     if (!gate_open())
         return a->discard;
-    if (argv[0] == a->call && atomic_load_explicit(&agent.counting, memory_order_relaxed) &&
-        (!t || tracer_overloaded(t, argv[2]))) {
+    if (argv[0] == a->call && frames_counted() && (!t || frames_too_many(t, argv[2]))) {
         atomic_fetch_add_explicit(&agent.lost_calls, 1, memory_order_relaxed);
         return a->discard;
     }
@@ -207,6 +207,8 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         procname_event(env, argv); /* also before the programs that want names run */
     if (s && __builtin_expect(s->vtime, 0))
         me->running.began = monotonic_ns();
+    if (known && __builtin_expect(frames_counted(), 0))
+        frames_event(t, env, argv); /* also before the programs that want these calls run */
     if (!s)
         ;
     else if (!known)

@@ -230,8 +230,6 @@ void tracer_gc(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env
 /* -- functions (tracer_fn.c)
  * ---------------------------------------------------------------------------------- */
 
-/* Returns whether a process has so many exception frames that no call may leave another one. */
-bool tracer_overloaded(struct engine_thread *t, ERL_NIF_TERM pid);
 /* Handles a call; takes the arguments of trace/5. Between engine_enter and engine_leave. */
 void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *env,
                  const ERL_NIF_TERM argv[]);

@@ -57,7 +57,7 @@ main(Root) ->
 
 tests() ->
     [life, calls_are_counted, begin_end_tick_exit_error, returns, returns_of_one_function, switched_under_load, tail_calls_return_once, tail_loop_is_flat, body_recursion,
-     returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, spawns_and_exits, messages, scheduling,
+     returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, frames_before_it_runs, frames_while_they_go, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
      whole_module, heard_meanwhile, given_up_and_loaded, given_up_beside, ended_and_loaded, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, instructions, builtins_and_other_sessions,
@@ -238,6 +238,19 @@ trace(L) ->
     A = open(),
     ?equal([], start(A, L)),
     A.
+
+%% The most words that the stacks of N processes had that did this.
+words_of_stack(Work, N) ->
+    Ps = [spawn_monitor(Work) || _ <- lists:seq(1, N)],
+    Most = most_words(Ps, 0),
+    [receive {'DOWN', M, process, P, Why} -> ?equal(normal, Why) end || {P, M} <- Ps],
+    Most.
+
+most_words(Ps, Most) ->
+    case [W || {P, _} <- Ps, {stack_size, W} <- [process_info(P, stack_size)]] of
+        [] -> Most;
+        Words -> most_words(Ps, lists:max([Most | Words]))
+    end.
 
 %% Stops, and gives everything that was not read yet: {records, aggregation, counts}. Whatever the test has done, the VM has reported it in
 %% shapes that the agent knows.
@@ -574,6 +587,29 @@ test(exception_frames_are_bounded) ->
     #{aggs := G} = finish(A),
     ?equal(1, maps:get({<<"exception">>, <<"far/1">>}, G)),
     ?equal(1, maps:get({<<"exception">>, <<"thrower/1">>}, G));
+
+%% A program that has been placed does not run yet, but its calls leave frames.
+test(frames_before_it_runs) ->
+    A = open(),
+    {ok, _, []} = call(A, {enable, file("build/test/agent/image.dif"), [], bindings([{?EXCEPTION, work(tail, 1), ?COUNT}])}),
+    {ok, [], _} = call(A, place),
+    ?assert(words_of_stack(fun() -> done = agent_work:tail(30000) end, 1) < 8000),
+    ok = call(A, close);
+
+%% Thirty functions call each other in turn. While their patterns are cleared, one after the other, the others still leave frames.
+test(frames_while_they_go) ->
+    Names = [list_to_atom("f" ++ integer_to_list(I)) || I <- lists:seq(0, 29)],
+    Forms = [{function, 1, F, 1, [{clause, 1, [{integer, 1, 0}], [], [{atom, 1, done}]},
+                                  {clause, 1, [{var, 1, 'N'}], [], [{call, 1, {atom, 1, G}, [{op, 1, '-', {var, 1, 'N'}, {integer, 1, 1}}]}]}]}
+             || {F, G} <- lists:zip(Names, tl(Names) ++ [hd(Names)])],
+    {ok, M, Beam} = compile:forms([{attribute, 1, module, agent_piles}, {attribute, 1, export, [{F, 1} || F <- Names]} | Forms]),
+    {module, M} = code:load_binary(M, "agent_piles", Beam),
+    A = trace([{?EXCEPTION, {M, F, 1}, ?COUNT} || F <- Names]),
+    ?assert(words_of_stack(fun() -> done = M:f0(300000) end, 4) < 8000),
+    wait(fun() -> {_, _, W} = read(A), [] =/= [T || T <- W, binary:match(T, <<"pile up">>) =/= nomatch] end),
+    finish(A),
+    true = code:delete(M),
+    true = code:soft_purge(M);
 
 test(spawns_and_exits) ->
     A = trace([{?SPAWN, [], ?TEXTS}, {?EXIT, [], ?TEXTS}]),
@@ -1426,7 +1462,7 @@ test(bad_requests) ->
     %% what only the server may do is not even to be called
     [?equal(undef, other(fun() -> try apply(erltrace_agent, F, Args) catch error:E -> E end end))
      || {F, Args} <- [{nif_publish, [[], [], []]}, {nif_gate, [true]}, {nif_settled, []}, {nif_status, [make_ref()]},
-                      {nif_overruns, []}, {nif_sweep, [0]}, {nif_stolen, []}, {nif_unknown_ports, [0]}, {nif_alive, [self()]}, {nif_event, [100, self(), {}]},
+                      {nif_framed, [[], [], true]}, {nif_overruns, []}, {nif_sweep, [0]}, {nif_stolen, []}, {nif_unknown_ports, [0]}, {nif_alive, [self()]}, {nif_event, [100, self(), {}]},
                       {nif_event_of, [make_ref(), 100, self(), {}]}, {nif_block, [self(), self(), []]}, {nif_unblock, [self()]},
                       {nif_blocked, [self()]}, {nif_forget_blocked, [self()]}]],
     ok = call(A, close);

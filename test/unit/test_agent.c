@@ -265,6 +265,68 @@ static void test_functions_of_a_snapshot(void **state)
     leave(&t);
 }
 
+static bool let_through(unsigned pid)
+{
+    return CALL("enabled", nif_name("call"), nif_nil(), nif_pid(pid, true)) == nif_name("trace");
+}
+
+static bool is_told(const char *m, const char *f)
+{
+    const ERL_NIF_TERM *e;
+    int n;
+    ERL_NIF_TERM head, list = nif_call(library, "nif_overruns", NULL);
+    while (enif_get_list_cell(nif_env, list, &head, &list))
+        if (enif_get_tuple(nif_env, head, &n, &e) && e[0] == nif_name(m) && e[1] == nif_name(f))
+            return true;
+    return false;
+}
+
+/* Frames are counted whether or not a program sees the calls: of the functions that are named, in
+ * the way that is named, for each process. Beyond 500 the function is told, beyond 600 the process's
+ * calls are let through no more, until some frames have gone or all are forgotten. */
+static void test_frames_are_counted(void **state)
+{
+    const unsigned pid = 40, other = 42;
+    (void)state;
+    const ERL_NIF_TERM framed = nif_cons(mfa("m", "loop", 0), nif_nil()), none = nif_nil(),
+                       yes = nif_name("true"), no = nif_name("false");
+    assert_int_equal(CALL("nif_framed", none, none, pid), badarg);
+    assert_int_equal(CALL("nif_framed", framed, none, yes), nif_name("ok"));
+    CALL("nif_gate", yes);
+    for (unsigned i = 0; i < 1000; i++)
+        calls(pid, "m", "other", nif_name("undefined"));
+    assert_true(let_through(pid));
+    for (unsigned i = 0; i < 500; i++)
+        calls(pid, "m", "loop", nif_name("undefined"));
+    assert_false(is_told("m", "loop"));
+    for (unsigned i = 500; i < 601; i++) {
+        assert_true(let_through(pid));
+        calls(pid, "m", "loop", nif_name("undefined"));
+    }
+    assert_true(is_told("m", "loop"));
+    assert_false(is_told("m", "loop"));
+    assert_false(let_through(pid));
+    assert_true(let_through(other));
+    CALL("trace", nif_name("return_from"), nif_nil(), nif_pid(pid, true), mfa("m", "gone", 0),
+         nif_map((const ERL_NIF_TERM[]){nif_name("extra"), nif_int(7)}, 1));
+    assert_true(let_through(pid));
+    calls(pid, "m", "loop", nif_name("undefined"));
+    assert_false(let_through(pid));
+    /* others as well: what was counted still holds */
+    assert_int_equal(CALL("nif_framed", nif_cons(mfa("m", "more", 0), framed), none, no),
+                     nif_name("ok"));
+    assert_false(let_through(pid));
+    assert_int_equal(CALL("nif_framed", none, framed, yes), nif_name("ok"));
+    assert_true(let_through(pid));
+    for (unsigned i = 0; i < 1000; i++) /* not through a meta pattern */
+        calls(pid, "m", "loop", nif_name("undefined"));
+    assert_true(let_through(pid));
+    assert_int_equal(CALL("nif_framed", none, none, yes), nif_name("ok"));
+    CALL("nif_gate", no);
+    assert_int_equal(nif_call(library, "nif_settled", NULL), yes);
+    nif_reset();
+}
+
 /* A process that wakes up from hibernation has lost the frames below proc_lib:wake_up/3, so what
  * they were of never returns. Another function of that name, or of that module, has its callers
  * below it. */
@@ -308,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_parts_of_the_tables),
         cmocka_unit_test(test_event_of_one_program),
         cmocka_unit_test(test_functions_of_a_snapshot),
+        cmocka_unit_test(test_frames_are_counted),
         cmocka_unit_test(test_only_wake_up_has_no_caller),
     };
     return cmocka_run_group_tests(tests, start, NULL);

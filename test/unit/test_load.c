@@ -210,9 +210,14 @@ static void two_programs_share(void **state)
     s.start = 1000;
     load_part(&s, &a.load, &a.probe[0], 70);
     load_part(&s, &b.load, &b.probe[0], 30);
+    s.vm_more = 300; /* of the VM, which each pays half of */
     ends(&s, all, 2, 0, 1120);
-    assert_int_equal(a.thread[0].ns, 70 + (20 + load_vm_ns[LOAD_MESSAGE]) / 2);
-    assert_int_equal(b.thread[0].ns, 30 + (20 + load_vm_ns[LOAD_MESSAGE]) / 2);
+    assert_int_equal(a.thread[0].ns, 70 + (20 + load_vm_ns[LOAD_MESSAGE] + 300) / 2);
+    assert_int_equal(b.thread[0].ns, 30 + (20 + load_vm_ns[LOAD_MESSAGE] + 300) / 2);
+    assert_int_equal(a.thread[0].vm, (load_vm_ns[LOAD_MESSAGE] + 300) / 2);
+    me.left = me.gap = 0; /* and it is that event's alone */
+    load_begin(&me, &s);
+    assert_int_equal(s.vm_more, 0);
 }
 
 /* More firings in one event than are told apart: nothing is lost, and nothing overflows. */

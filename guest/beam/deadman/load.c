@@ -99,7 +99,7 @@ uint64_t load_until(const struct load *l, uint64_t now)
 void load_sample_begin(struct load_sampler *me, struct load_sample *s)
 {
     me->on = s;
-    s->nparts = 0;
+    s->nparts = s->vm_more = 0;
     s->clocks = 1;
     s->cpu = thread_ns();
     s->start = monotonic_ns();
@@ -307,7 +307,7 @@ struct load *load_end(struct load_sampler *me, struct load_sample *s, struct loa
     me->left = me->gap = next_gap(me, k->now, took);
     not_run(s, length - took);
     took -= took < readings ? took : readings;
-    uint64_t common = took, vm = load_vm_ns[class];
+    uint64_t common = took, vm = load_vm_ns[class] + s->vm_more;
     for (uint32_t i = 0; i < s->nparts; i++)
         common -= s->part[i].ns < common ? s->part[i].ns : common;
     for (uint32_t i = 0; i < s->nparts; i++)

@@ -120,6 +120,7 @@ struct load {
 struct load_sample {
     uint64_t start, cpu; /* by the monotonic clock, by the thread's own */
     uint32_t clocks;     /* how often the clock was read since the start */
+    uint32_t vm_more;    /* ns that the VM spends on this event beyond those of its kind */
     uint32_t nparts;
     struct load_part {
         struct load *load;

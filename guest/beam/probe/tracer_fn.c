@@ -16,30 +16,9 @@
 #include "beam/probe/missed.h"
 #include "beam/probe/shapes.h"
 
-static struct proctab *processes(void)
-{
-    return atomic_load_explicit(&agent.processes, memory_order_acquire);
-}
-
 static struct proctab *shadows(void)
 {
     return atomic_load_explicit(&agent.shadows, memory_order_acquire);
-}
-
-/* Returns the process's record when it is in use and belongs to this round of exception probes. */
-static struct process *frames_of(ERL_NIF_TERM pid)
-{
-    struct process *p = proctab_find(processes(), pid);
-    return p && p->round == atomic_load_explicit(&agent.round, memory_order_relaxed) ? p : NULL;
-}
-
-bool tracer_overloaded(struct engine_thread *t, ERL_NIF_TERM pid)
-{
-    engine_enter(t); /* otherwise the table could be freed */
-    const struct process *p = frames_of(pid);
-    bool yes = p && p->frames > FRAMES_HARD;
-    engine_leave(t);
-    return yes;
 }
 
 static uint64_t arg_function(struct engine_ctx *ctx, unsigned n)
@@ -180,33 +159,6 @@ static struct shadow *shadow_of(ERL_NIF_TERM pid)
     return sh;
 }
 
-/* Counts one more exception frame on the stack of a process. */
-static void frame_pushed(ERL_NIF_TERM pid, struct function *fn)
-{
-    bool fresh;
-    struct process *p = proctab_claim(processes(), pid, &fresh);
-    uint32_t round = atomic_load_explicit(&agent.round, memory_order_relaxed);
-    if (!p) { /* what cannot be counted cannot be bounded */
-        atomic_store_explicit(&fn->overrun, true, memory_order_relaxed);
-        return;
-    }
-    if (fresh)
-        *p = (struct process){0};
-    if (p->round != round) {
-        p->round = round;
-        p->frames = 0;
-    }
-    if (++p->frames > FRAMES_SOFT)
-        atomic_store_explicit(&fn->overrun, true, memory_order_relaxed);
-}
-
-static void frame_popped(ERL_NIF_TERM pid)
-{
-    struct process *p = frames_of(pid);
-    if (p && p->frames > 0)
-        p->frames--;
-}
-
 /* Returns whether the call was seen on this thread a moment ago, and forgets it. */
 static bool just_seen(const struct tracer_thread *me, struct tracer_last *last, ERL_NIF_TERM pid,
                       const struct function *fn, uint32_t asked)
@@ -330,10 +282,6 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
         return;
     }
     bool counts = this_call_counts(mine, fn, pid, meta);
-    /* Where both patterns are set, for hooks or because code is being loaded, the local one has the
-     * frames. */
-    if ((fn->exception.n || fn->framed) && !(meta && fn->local))
-        frame_pushed(pid, fn);
     if (meta && fn->hook)
         hooks_fire(s, t, env, pid, fn, args_of(env, argv[3]));
     struct shadow_fn caller;
@@ -445,8 +393,6 @@ void tracer_frame_gone(const struct snapshot *s, struct engine_thread *t, ErlNif
     ERL_NIF_TERM m, f;
     unsigned arity;
     bool args;
-    if (s->exceptions)
-        frame_popped(argv[2]);
     if (!event_get_mfa(env, argv[3], &m, &f, &arity, &args))
         return;
     const struct function *fn = snapshot_function(s, m, f, arity);
