@@ -553,8 +553,8 @@ request(Request, Pid, S0) ->
                             "was the consumer stopped for a while?"))
     end.
 
-request(modules, _, _, S) ->
-    {reply, {ok, lists:sort([M || {M, _} <- code:all_loaded(), not ours(M)])}, S};
+request(modules, _, _, S) -> % not from the code server, which may be busy, and whose answer other traces see
+    {reply, {ok, lists:sort([M || M <- erlang:loaded(), erlang:module_loaded(M), not ours(M)])}, S};
 request(examine, _, _, S) ->
     {reply, {ok, erltrace_agent_doctor:examine(S)}, S};
 request({debug_info, Module}, _, _, S) when is_atom(Module) ->

@@ -22,7 +22,7 @@ vm() ->
                    [erlang:system_info(otp_release), erlang:system_info(version),
                     case Flavor of jit -> "with the JIT"; _ -> "without the JIT" end,
                     erlang:system_info(schedulers_online), erlang:system_info(schedulers),
-                    erlang:system_info(process_count), length(code:all_loaded())]), <<>>},
+                    erlang:system_info(process_count), length(erlang:loaded())]), <<>>},
      case erlang:system_info(dynamic_trace) of
          none -> {probes_of_the_vm, note, <<"the VM was built without probes of its own (as nearly all are): the probes here are the agent's">>, <<>>};
          Which -> {probes_of_the_vm, note, text("the VM was also built with ~s", [Which]), <<>>}

@@ -357,6 +357,20 @@ def test_hot_tables(t):
     t.equal([owned.get(name) for name in ("ward_named", "ward_old " + old)], ["ward_keeper"] * 2, text)
 
 
+def test_beside_another(t):
+    """A trace that begins sends its messages past the node's own servers: another one does not count theirs."""
+    node, _ = ward(t)
+    trace = t.trace("-q", "-n", READY + 'erlang*:::message-send /erlname(arg1) == "erltrace_agent"/ { @[erlname] = count(); } END { printa("%s %@d\\n", @); }',
+                    node=node)
+    trace.ready()
+    status, _, err = t.run("-q", "-n", "erlang*:lists:*:entry { @ = count(); } tick-50ms { exit(0); }", "--node", node.name, "--cookie", node.cookie)
+    t.equal(status, 0, err)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    senders = {line.split()[0] for line in trace.out.lines if line and line != "ready"}
+    t.true(senders and "code_server" not in senders, f"senders to the agent: {senders}", trace)
+
+
 def test_crashes(t):
     """crashes: who ended abnormally, why, whose child it was, and who was linked to it."""
     node, _ = ward(t)

@@ -174,12 +174,14 @@ def test_loaded_again(t):
         until_printed(trace, "^id 4$", lambda: shop.call("shop:price(shop:new(4))"), at)
         t.true("warning" not in trace.err.text(), "the same records")
         for text in (moved, larger):
+            said = len(trace.err.lines)
             shop.load(text)
-            trace.wait_error(r"warning: the module shop was loaded again with another record order, whose fields cannot be read any more")
+            trace.wait_error(r"warning: the module shop was loaded again with another record order, whose fields cannot be read any more", start=said)
             at = len(trace.out.lines)
             shop.call("shop:price(shop:new(5))")
             trace.wait("^fault 102$", start=at)
-            seen = [line for line in trace.out.lines[at:] if line.startswith("seen")]
+            # Calls of the code before, which until_printed may have made more often than it took, are printed late.
+            seen = [line for line in trace.out.lines[at:] if line.startswith("seen") and not re.search(r"\bid = [46]\b", line)]
             t.equal(len(seen), 1, "texts")
             t.true("#order" not in seen[0], "not shown with the names of other fields: " + seen[0])
             t.equal("money" in seen[0], not redact, seen[0])

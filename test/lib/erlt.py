@@ -386,8 +386,8 @@ class Trace:
         except Late:
             pass
 
-    def wait_error(self, pattern, patience=None):
-        i = self.err.wait(pattern, patience)
+    def wait_error(self, pattern, patience=None, start=0):
+        i = self.err.wait(pattern, patience, start)
         if i is None:
             raise self.error()(f"'{pattern}' never came on standard error of {' '.join(self.command)}\n{self.said()}")
         return i
