@@ -342,6 +342,11 @@ attach(From, Tag, Nif, Dirs, S) ->
             {noreply, S}
     end.
 
+%% Funs of different arities, each with what it has captured.
+funs(A, B, C, D, E) ->
+    [[fun() -> A end, A], [fun(X) -> [X, A, B, C] end, A, B, C], [fun(_, _) -> [D, E] end, D, E],
+     [fun(X, _, _) -> [X, A, B, C, D, E] end, A, B, C, D, E], [fun(X, _, _, _) -> X end]].
+
 %% The error that a consumer gets for an exception.
 failure(throw, {error, _, _, _} = Error, _) ->
     Error;
@@ -353,6 +358,7 @@ start_library(Nif, Dirs, S) ->
     case load_library(Nif, Dirs) of
         ok ->
             ok = nif_start(S#s.otp),
+            _ = nif_funs(funs(101, 102, 103, 104, 105)), % if false, sizes of what has a fun in it are not known
             erltrace_agent_others:sweep(S),
             Alias = alias(),
             _ = nif_alias(Alias, self(), make_ref()), % if false, aliases stay references
@@ -1020,6 +1026,7 @@ trace(_, _, _, _, _) -> ok.
 nif_loaded() -> false.
 nif_guard() -> erlang:nif_error(not_loaded).
 nif_retire() -> erlang:nif_error(not_loaded).
+nif_funs(_Funs) -> erlang:nif_error(not_loaded).
 nif_start(_Otp) -> erlang:nif_error(not_loaded).
 nif_alias(_Alias, _Pid, _Reference) -> erlang:nif_error(not_loaded).
 nif_gate(_Open) -> erlang:nif_error(not_loaded).

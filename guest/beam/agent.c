@@ -15,6 +15,7 @@
 #include "beam/probe/frames.h"
 #include "beam/probe/missed.h"
 #include "beam/probe/shapes.h"
+#include "beam/probe/term_read.h"
 #include "beam/probe/procname.h"
 #include "beam/probe/ports.h"
 #include "beam/probe/records.h"
@@ -119,6 +120,17 @@ static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     agent.server = self;
     atomic_store(&agent.started, true);
     return agent.atom.ok;
+}
+
+/* nif_funs([[Fun | Captured]]) -> boolean(): learns from these how funs are made; see
+ * read_learn_funs. Only the server, before anything is traced. */
+static ERL_NIF_TERM nif_funs(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    if (!agent_is_server(env) || atomic_load(&agent.snapshot) != NULL)
+        return enif_make_badarg(env);
+    return read_learn_funs(env, argv[0], agent.sizes.local_fun) ? agent.atom.true_
+                                                                : agent.atom.false_;
 }
 
 /* nif_guard() -> ok: the calling process becomes the guard, which may retire what the server leaves
@@ -708,6 +720,7 @@ static ErlNifFunc functions[] = {
     {"trace", 5, tracer_trace, 0},
     {"nif_loaded", 0, nif_loaded, 0},
     {"nif_start", 1, nif_start, 0},
+    {"nif_funs", 1, nif_funs, 0},
     {"nif_alias", 3, nif_alias, 0},
     {"nif_guard", 0, nif_guard, 0},
     {"nif_retire", 0, nif_retire, 0},

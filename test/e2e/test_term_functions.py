@@ -159,11 +159,13 @@ def test_large_terms(t):
 LARGE = ["maps:from_list([{I, x} || I <- lists:seq(1, 33)])", "maps:from_list([{{a, I}, [I]} || I <- lists:seq(1, 200)])",
          "#{k => maps:from_list([{integer_to_binary(I), []} || I <- lists:seq(1, 600)])}", "maps:from_list([{I, I} || I <- lists:seq(1, 800)])",
          "maps:from_list([{I, maps:from_list([{J, I} || J <- lists:seq(1, 40)])} || I <- lists:seq(1, 9)])",
+         "fun lists:seq/2", "etw:capturing([])", "etw:capturing([a])", "etw:capturing([{x, [1, 2, 3]}, 1.5, 1 bsl 80, lists:seq(1, 100)])",
+         "etw:capturing([etw:capturing([one, {two}]), maps:from_list([{I, I} || I <- lists:seq(1, 40)])])",
          "1 bsl 64", "-(1 bsl 100)", "1 bsl 5000", "{maps:from_list([{I, 1 bsl (64 + I)} || I <- lists:seq(1, 40)]), 1.5}"]
 
 
 def test_sizes_of_large_terms(t):
-    """The words of large maps and integers are those of erts_debug:flat_size/1."""
+    """The words of large maps, of integers, and of funs with what they have captured are those of erts_debug:flat_size/1."""
     node = t.node()
     sink, worker = node("spawn(timer, sleep, [infinity])"), node("etw:worker()")
     sizes = node(f"[erts_debug:flat_size({{I, T}}) || {{I, T}} <- lists:enumerate([{', '.join(LARGE)}])]")

@@ -7,7 +7,7 @@
 -export([start/0]).
 -compile({nowarn_deprecated_function, [{dbg, stop_clear, 0}]}). % older releases have no other function
 -export([worker/0, asks/2, answers/0, as/2, all/1, spawns/2, sends/2, calls/2, tail/2, raises/2, collects/2, stop/1, when_traced/2]).
--export([order/2, answer/0, slow/1, hoard/1, pile/1, reader/0, fill/1, stuck/1, await/1, flush/1]).
+-export([capturing/1, order/2, answer/0, slow/1, hoard/1, pile/1, reader/0, fill/1, stuck/1, await/1, flush/1]).
 -export([sleeper/1, awake/0, woken/1, await_hibernation/1, init/1, handle_info/2, handle_call/3, handle_cast/2]).
 -export([busy/1, chatter/1, trickle/2, shove/2, held/1, tiny/2, quiet/0]).
 -export([child/1, hops/3, hop/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
@@ -279,6 +279,12 @@ await_hibernation(P) ->
     end.
 
 stop(Worker) -> exit(Worker, kill), ok.
+
+%% A fun that has captured these.
+capturing([]) -> fun() -> ok end;
+capturing([A]) -> fun() -> A end;
+capturing([A, B]) -> fun(X) -> {X, A, B} end;
+capturing([A, B, C, D]) -> fun(X, Y) -> {X, Y, A, B, C, D} end.
 
 %% The same as `as`, in two steps, for work that takes until the test has done something else.
 order(Worker, Fun) ->

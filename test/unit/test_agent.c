@@ -282,8 +282,8 @@ static bool is_told(const char *m, const char *f)
 }
 
 /* Frames are counted whether or not a program sees the calls: of the functions that are named, in
- * the way that is named, for each process. Beyond 500 the function is told, beyond 600 the process's
- * calls are let through no more, until some frames have gone or all are forgotten. */
+ * the way that is named, for each process. Beyond 500 the function is told, beyond 600 the
+ * process's calls are let through no more, until some frames have gone or all are forgotten. */
 static void test_frames_are_counted(void **state)
 {
     const unsigned pid = 40, other = 42;

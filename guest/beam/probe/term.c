@@ -279,6 +279,7 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
     int64_t i;
     struct read_pairs it;
     struct read_record r;
+    struct read_fun fun;
     ERL_NIF_TERM key, value;
     size_t keys;
     int n;
@@ -304,7 +305,15 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
         case ERL_NIF_TERM_TYPE_PID: w->words += read_is_word(t) ? 0 : 4; return;
         case ERL_NIF_TERM_TYPE_PORT: w->words += read_is_word(t) ? 0 : 4; return;
         case ERL_NIF_TERM_TYPE_REFERENCE: w->words += 3; return;
-        case ERL_NIF_TERM_TYPE_FUN: w->words += w->k->local_fun; return;
+        case ERL_NIF_TERM_TYPE_FUN:
+            if (!read_fun(t, &fun)) {
+                w->unknown = true;
+                return;
+            }
+            w->words += fun.words;
+            for (size_t j = 0; j < fun.n && !w->unknown; j++)
+                size_term(env, fun.captured[j], w, depth + 1);
+            return;
         case ERL_NIF_TERM_TYPE_BITSTRING:
             if (!read_size(env, t, &bytes))
                 w->words += w->k->bitstring;

@@ -613,6 +613,101 @@ size_t read_integer_words(ERL_NIF_TERM t)
     return arity <= INTEGER_MOST ? (size_t)arity + 1 : 0;
 }
 
+/* -- funs -------------------------------------------------------------------------------------- */
+
+/* How funs of this VM are made: the number of captured terms, and `more`, is in a byte of one of
+ * the words before these, of which there are `heads`; 0: not known. Where there is more it is not
+ * in external funs (fun m:f/a), which then are these words alone. `least`: the words of a local fun
+ * beside the captured terms, some of which may lie behind them. */
+static struct {
+    unsigned heads, word, shift;
+    size_t least;
+    uint64_t more;
+} funs;
+
+enum { WORD_BITS_IN_ALL = 64 };
+
+static const uint64_t *fun_of(ERL_NIF_TERM t)
+{
+    return !read_is_frozen(t) && kinds.known && is_boxed(t) && (boxed(t)[0] & 3) == 0 &&
+                   kinds.type[tag_of(boxed(t)[0])] == ERL_NIF_TERM_TYPE_FUN
+               ? boxed(t)
+               : NULL;
+}
+
+bool read_fun(ERL_NIF_TERM t, struct read_fun *f)
+{
+    const uint64_t *w = funs.heads != 0 ? fun_of(t) : NULL;
+    if (!w)
+        return false;
+    const uint64_t n = w[funs.word] >> funs.shift & BYTE_MASK;
+    *f = n < funs.more ? (struct read_fun){.words = funs.heads}
+                       : (struct read_fun){w + funs.heads, (size_t)(n - funs.more),
+                                           funs.least + (size_t)(n - funs.more)};
+    return true;
+}
+
+/* Returns whether a fun has these words from there on, in whatever order. */
+static bool has_captured(ErlNifEnv *env, const uint64_t *from, ERL_NIF_TERM list, unsigned n)
+{
+    ERL_NIF_TERM word;
+    while (enif_get_list_cell(env, list, &word, &list)) {
+        unsigned i = 0;
+        while (i < n && from[i] != word)
+            i++;
+        if (i == n)
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether all funs have what they have captured behind so many words. */
+static bool heads_agree(ErlNifEnv *env, ERL_NIF_TERM of, unsigned heads)
+{
+    ERL_NIF_TERM one, fun, captured;
+    unsigned n;
+    while (enif_get_list_cell(env, of, &one, &of))
+        if (!enif_get_list_cell(env, one, &fun, &captured) || fun_of(fun) == NULL ||
+            !enif_get_list_length(env, captured, &n) ||
+            !has_captured(env, fun_of(fun) + heads, captured, n))
+            return false;
+    return true;
+}
+
+/* Returns whether all funs have the number there, and so much more. */
+static bool number_is_at(ErlNifEnv *env, ERL_NIF_TERM of, unsigned word, unsigned shift,
+                         uint64_t more)
+{
+    ERL_NIF_TERM one, fun, captured;
+    unsigned n;
+    while (enif_get_list_cell(env, of, &one, &of))
+        if (!enif_get_list_cell(env, one, &fun, &captured) ||
+            !enif_get_list_length(env, captured, &n) ||
+            (fun_of(fun)[word] >> shift & BYTE_MASK) != n + more)
+            return false;
+    return true;
+}
+
+bool read_learn_funs(ErlNifEnv *env, ERL_NIF_TERM of, size_t least)
+{
+    unsigned heads = 1, found = 0;
+    funs.heads = 0;
+    while (heads <= least && !heads_agree(env, of, heads))
+        heads++;
+    for (unsigned word = 0; heads <= least && word < heads; word++)
+        for (unsigned shift = 0; shift < WORD_BITS_IN_ALL; shift += BYTE)
+            for (uint64_t more = 0; more <= 1; more++)
+                if (number_is_at(env, of, word, shift, more)) {
+                    found++;
+                    funs.word = word;
+                    funs.shift = shift;
+                    funs.more = more;
+                }
+    funs.least = least;
+    funs.heads = found == 1 ? heads : 0;
+    return found == 1;
+}
+
 /* -- records ----------------------------------------------------------------------------------- */
 
 bool read_record(ERL_NIF_TERM t, struct read_record *r)

@@ -121,6 +121,19 @@ bool read_node(ERL_NIF_TERM t, struct read_node *n);
 /* Returns the words of an integer that does not fit into one, with its header; 0: not known. */
 size_t read_integer_words(ERL_NIF_TERM t);
 
+/* A fun: what it has captured, and the words that it takes with these. */
+struct read_fun {
+    const ERL_NIF_TERM *captured;
+    size_t n, words;
+};
+/* Reads a fun. Returns false for anything else, for
+ * a copy of the agent, and where this VM's funs are not known. */
+bool read_fun(ERL_NIF_TERM t, struct read_fun *f);
+/* Learns where the number of captured terms is, from funs that the caller has made: `of` has lists
+ * [Fun | Captured], of words that are all different; `least` is the number of words that a fun has
+ * at least, beside these. Returns whether all agree on one place. Only while nothing reads. */
+bool read_learn_funs(ErlNifEnv *env, ERL_NIF_TERM of, size_t least);
+
 /* A native record: the atoms of its module and name, and whether other modules may see its fields,
  * an atom too. */
 struct read_record {
