@@ -4,9 +4,8 @@
  *
  *   erltrace -p PID -s scripts/mboxtop.d
  *
- * A queue is measured when its process is scheduled in, which each message to a waiting process causes; a process that does nothing and gets
- * nothing is not seen. GROWTH is the change since the process was first seen: a server that is always behind grows, one with bursts of work does
- * not.
+ * A queue is measured when its process is scheduled in, which each message to a waiting process causes, and once a second, also if the process does
+ * nothing. GROWTH is the change since the process was first seen: a server that is always behind grows, one with bursts of work does not.
  *
  * page: view=console
  */
@@ -22,6 +21,14 @@ erlang*:::process-scheduled
     self->first = self->first ? self->first : mqlen;
     @longest[erlname, erlpid] = max(mqlen);
     @growth[erlname, erlpid] = max(mqlen - self->first);
+}
+
+erlang*:::process
+/arg1 > 0/
+{
+    self->first = self->first ? self->first : arg1;
+    @longest[erlname, erlpid] = max(arg1);
+    @growth[erlname, erlpid] = max(arg1 - self->first);
 }
 
 erlang*:::process-exit

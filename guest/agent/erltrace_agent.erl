@@ -637,9 +637,11 @@ request(go, #c{phase = placed, program = P} = C, Pid, S) ->
     fire(?PROBE_BEGIN, C),
     ok = nif_phase(P, running),
     S1 = set_consumer(Pid, C#c{phase = running}, S),
-    Tables = erltrace_agent_poll:tables(maps:get(kinds, C#c.told, [])), % asked before anything else fires, so that their names come first
+    Kinds = maps:get(kinds, C#c.told, []),
+    Tables = erltrace_agent_poll:tables(Kinds), % asked before anything else fires, so that their names come first
     element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(S1), % otherwise it has ended itself
     erltrace_agent_poll:fire_tables(P, Tables),
+    erltrace_agent_poll:fire_processes(P, Kinds),
     start_ticks(C),
     S2 = lists:foldl(fun erltrace_agent_needs:complain/2, S1, erltrace_agent_profile:apply(S1)),
     {reply, ok, erltrace_agent_load:start(S2)};

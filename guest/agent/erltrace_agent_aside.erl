@@ -23,15 +23,28 @@ each(F, Xs, Ms, Late) ->
     Tag = make_ref(),
     Server = self(),
     {Pid, Monitor} = erltrace_agent_lib:start(fun() -> ask(Server, Tag, F, Xs) end, [monitor, {priority, high}]),
-    asks(Pid),
-    Pid ! Tag,
-    {Answers, Left} = answers(Xs, Tag, Monitor, Ms, []),
+    {Answers, Left} = case hidden(Tag, Monitor, Ms) of
+                          true ->
+                              asks(Pid),
+                              Pid ! Tag,
+                              answers(Xs, Tag, Monitor, Ms, []);
+                          false ->
+                              {[], Xs}
+                      end,
     erlang:demonitor(Monitor, [flush]),
     exit(Pid, kill),
     forget(Tag),
     case Left of
         [] -> Answers;
         [_ | Others] -> Answers ++ each(F, Others, Ms, Late - 1)
+    end.
+
+%% Waits until programs do not see the helper any more. It gets no message before.
+hidden(Tag, Monitor, Ms) ->
+    receive
+        {Tag, hidden} -> true;
+        {'DOWN', Monitor, process, _, _} -> false
+    after Ms -> false
     end.
 
 asks(Pid) ->
@@ -60,5 +73,6 @@ forget(Tag) ->
 
 ask(Server, Tag, F, Xs) ->
     process_flag(sensitive, true),
+    Server ! {Tag, hidden},
     receive Tag -> ok end,
     [Server ! try {Tag, F(X)} catch Class:_ -> {Tag, failed, Class} end || X <- Xs].

@@ -1,22 +1,23 @@
 %% erltrace_agent_poll - what the agent asks the VM at intervals: the utilization of the schedulers, the lengths of their queues,
-%% the traffic on connections to other nodes, the tables. Each program has its own period, and gets numbers since its own last poll.
+%% the traffic on connections to other nodes, the tables, the processes. Each program has its own period, and gets numbers since its own last poll.
 %%
 %% What always holds:
 %%  * A poll of a consumer that has gone, or has begun again, does nothing: its round is not that of #s.polls.
 %%  * The VM counts the flag scheduler_wall_time by process: the server holds it while a program needs it, and no longer.
 -module(erltrace_agent_poll).
 
--export([apply_needs/2, undo/1, poll/3, tables/1, fire_tables/2]).
+-export([apply_needs/2, undo/1, poll/3, tables/1, fire_tables/2, fire_processes/2]).
 
 -include("erltrace_agent.hrl").
 
--define(KINDS, [?PROBE_DIST_TRAFFIC, ?PROBE_SCHEDULER_UTILIZATION, ?PROBE_SCHEDULER_RUN_QUEUE, ?PROBE_TABLE]).
+-define(KINDS, [?PROBE_DIST_TRAFFIC, ?PROBE_SCHEDULER_UTILIZATION, ?PROBE_SCHEDULER_RUN_QUEUE, ?PROBE_TABLE, ?PROBE_PROCESS_STATE]).
 
 -define(LEAST, 10).                % ms of the shortest period
 -define(ANSWER, 100).              % ms that a port, or all schedulers, have to answer
--define(TABLES, 10000).            % most tables that are asked about at a time
+-define(MOST, 10000).              % most tables, and most processes, that are asked about at a time
 -define(PIECE, 100).               % ... in one go
 -define(LOOK, 200).                % ms after which no more are asked about
+-define(SILENT, 2).                % processes that may not answer, in one go
 -define(UNKNOWN, 16#ffffffffffffffff).
 
 -record(p, {
@@ -25,6 +26,7 @@
     period :: pos_integer(),       % ms
     program :: reference(),
     kinds :: [pos_integer()],
+    left = [] :: [pid()],          % processes that have not been asked since the last time that all were
     walls = [] :: [{pos_integer(), integer(), integer()}], % scheduler_wall_time_all of the last poll
     links = #{} :: #{node() => {term(), [non_neg_integer()]}} % counters of the last poll
 }).
@@ -72,7 +74,11 @@ look(#p{kinds = Kinds} = P) ->
     P#p{walls = [X || lists:member(?PROBE_SCHEDULER_UTILIZATION, Kinds), X <- walls()],
         links = maps:from_list([X || lists:member(?PROBE_DIST_TRAFFIC, Kinds), X <- links()])}.
 
-fire(#p{program = Program, kinds = Kinds} = P) ->
+fire(#p{program = Program, kinds = Kinds, left = Left} = P0) ->
+    P = case lists:member(?PROBE_PROCESS_STATE, Kinds) of
+            true -> P0#p{left = asked(Program, Left)};
+            false -> P0
+        end,
     New = look(P),
     fire_tables(Program, tables(Kinds)),
     lists:member(?PROBE_SCHEDULER_UTILIZATION, Kinds) andalso
@@ -136,7 +142,7 @@ run_queues(Program, Lengths) ->
 tables(Kinds) ->
     case lists:member(?PROBE_TABLE, Kinds) andalso erltrace_agent_aside:each(fun(all) -> ets:all() end, [all], ?ANSWER, 1) of
         [{_, All}] when is_list(All) ->
-            Infos = infos(lists:sublist(All, ?TABLES), erltrace_agent_lib:now_ms() + ?LOOK),
+            Infos = infos(lists:sublist(All, ?MOST), erltrace_agent_lib:now_ms() + ?LOOK),
             erltrace_agent_shapes:part(ets_info, [Info || Info <- Infos, Info =/= undefined]);
         _ ->
             []
@@ -159,6 +165,45 @@ fire_tables(Program, Tables) ->
                     event(Program, ?PROBE_TABLE, {Owner, Id, Name, if Named -> 1; true -> 0 end, Objects, Words, Left}),
                     Left - 1
                 end, length(Tables) - 1, Tables).
+
+%% -- processes
+
+%% Fires for those that can be asked at once, if these kinds of probes ask for it.
+fire_processes(Program, Kinds) ->
+    lists:member(?PROBE_PROCESS_STATE, Kinds) andalso asked(Program, []).
+
+%% Goes on with the processes that are left. -> those that are left then
+asked(Program, []) -> asked(Program, processes(), ?MOST div ?PIECE, erltrace_agent_lib:now_ms() + ?LOOK);
+asked(Program, Left) -> asked(Program, Left, ?MOST div ?PIECE, erltrace_agent_lib:now_ms() + ?LOOK).
+
+asked(Program, [_ | _] = Ps, N, Until) when N > 0 ->
+    case erltrace_agent_lib:now_ms() < Until of
+        true ->
+            {Some, Others} = piece(Ps, ?PIECE, []),
+            [state(Program, P, State) || {P, State} <- erltrace_agent_aside:each(fun state/1, Some, ?ANSWER, ?SILENT), State =/= undefined],
+            asked(Program, Others, N - 1, Until);
+        false -> Ps
+    end;
+asked(_, Ps, _, _) ->
+    Ps.
+
+piece([P | Ps], N, Acc) when N > 0 -> piece(Ps, N - 1, [P | Acc]);
+piece(Ps, _, Acc) -> {Acc, Ps}.
+
+state(P) ->
+    process_info(P, [message_queue_len, memory, reductions, current_function]).
+
+state(Program, P, State) ->
+    case erltrace_agent_shapes:known(process_state, State) of
+        true ->
+            [Messages, Bytes, Work, In] = [Value || {_, Value} <- State],
+            is_ours(P, In) orelse ?AGENT:nif_event_of(Program, ?PROBE_PROCESS_STATE, P, {P, Messages, Bytes, Work, In});
+        false ->
+            erltrace_agent_shapes:note(process_state)
+    end.
+
+is_ours(P, {M, _, _}) -> P =:= self() orelse erltrace_agent_lib:ours(M);
+is_ours(P, undefined) -> P =:= self().
 
 %% -- connections
 

@@ -45,6 +45,8 @@ known(ets_info, Info) ->
 known(process_info, [{initial_call, Call}, {{dictionary, '$initial_call'}, _}, {{dictionary, '$process_label'}, _}, {{dictionary, process_name}, _}]) ->
     known(mfa, Call);
 known(process_info, [{initial_call, Call}, {total_heap_size, Words}]) -> known(mfa, Call) andalso ?is_count(Words);
+known(process_state, [{message_queue_len, Messages}, {memory, Bytes}, {reductions, Work}, {current_function, F}]) ->
+    ?is_count(Messages) andalso ?is_count(Bytes) andalso ?is_count(Work) andalso (F =:= undefined orelse known(mfa, F));
 known(mfa, {M, F, A}) -> is_atom(M) andalso is_atom(F) andalso ?is_count(A);
 known(_, _) -> false.
 

@@ -71,6 +71,7 @@
 -define(PROBE_SCHEDULER_UTILIZATION, 111).
 -define(PROBE_SCHEDULER_RUN_QUEUE, 112).
 -define(PROBE_TABLE, 113).
+-define(PROBE_PROCESS_STATE, 114).
 -define(PROBE_USER_TRACE_S1, 120).
 -define(PROBE_USER_TRACE_I4S4, 121).
 -define(PROBE_USER_TRACE_N, 122).
@@ -92,7 +93,7 @@
 -define(PROBE_FN_LOCAL_ENTRY, 199).
 -define(PROBE_FN_GLOBAL_ENTRY, 200).
 %% Probes that the server fires.
--define(SERVER_PROBES, [90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 110, 111, 112, 113]).
+-define(SERVER_PROBES, [90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 110, 111, 112, 113, 114]).
 %% What a probe needs of the VM.
 -define(NEED_SEND, 1).
 -define(NEED_RECEIVE, 2).

@@ -1334,6 +1334,7 @@ test(answers_of_other_shapes) ->
                {tracer, erlang:trace_info(new_processes, tracer)}, {tracer, erlang:trace_info(self(), tracer)},
                {tracer, {tracer, {erltrace_agent, []}}}, {tracer, {tracer, self()}},
                {process_info, process_info(self(), [initial_call, total_heap_size])},
+               {process_state, process_info(self(), [message_queue_len, memory, reductions, current_function])},
                {dist_ctrl, {'n@h', Port}}, {dist_ctrl, {'n@h', self()}}] ++
               [{scheduler_wall_time_all, X} || X <- erlang:statistics(scheduler_wall_time_all)] ++
               [{process_info, process_info(self(), [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}, {dictionary, process_name}])} || otp() >= 27],

@@ -315,6 +315,31 @@ def test_tables(t):
     finish(t, trace)
 
 
+def test_processes(t):
+    """Each process that exists, with what process_info/2 says of it: at once when the trace begins, and again in each period, also a new one."""
+    node = t.node()
+    idle = node("spawn(timer, sleep, [infinity])")
+    node(f"[{pid(idle)} ! I || I <- lists:seq(1, 7)], ok")
+    trace = t.trace("-q", "-x", "pollrate=30s", "-n", READY + clause("process", "sddds"), node=node)
+    trace.ready()
+    said = node(f"tuple_to_list(list_to_tuple([V || {{_, V}} <- process_info({pid(idle)}, [message_queue_len, memory, reductions])]))")
+    all_there = node("[list_to_atom(pid_to_list(P)) || P <- [whereis(init), whereis(code_server), whereis(kernel_sup)]]")
+    finish(t, trace)
+    rows = {row[0]: row[1:] for row in of(trace, "process")}
+    messages, memory, work = said
+    t.equal([*rows[idle][:2], rows[idle][3]], [str(messages), str(memory), "timer:sleep/1"], "of the idle one", trace)
+    t.true(0 < int(rows[idle][2]) <= work, f"each answer is work, too: {work} now", trace)
+    t.equal([p for p in all_there if p not in rows], [], "others", trace)
+    t.true(not any("erltrace" in row[3] for row in rows.values()), "none of the agent's", trace)
+    trace = t.trace("-q", "-x", "pollrate=50ms", "-n", READY + clause("process", "sddds"), node=node)
+    trace.ready()
+    at = len(trace.out.lines)
+    later = node("spawn(timer, sleep, [infinity])")
+    trace.wait(f"^> process {re.escape(later)} 0 ", start=at)
+    finish(t, trace)
+    node(f"[exit(P, kill) || P <- [{pid(idle)}, {pid(later)}]]")
+
+
 @erlt.alone
 def test_schedulers(t):
     """Each scheduler and each run queue in each period, with a scheduler that is always busy and one that is idle."""

@@ -357,6 +357,21 @@ def test_hot_tables(t):
     t.equal([owned.get(name) for name in ("ward_named", "ward_old " + old)], ["ward_keeper"] * 2, text)
 
 
+def test_queues_of_the_idle(t):
+    """mboxtop: a process that does nothing, with what is in its queue; none of those that ask for it."""
+    node, _ = ward(t)
+    idle = node("spawn(timer, sleep, [infinity])")
+    node(f"[{pid(idle)} ! I || I <- lists:seq(1, 503)], ok")
+    trace = t.trace("-q", "-n", READY, "-s", os.path.join(ROOT, "scripts", "mboxtop.d"), node=node)
+    for _ in range(3):
+        at = trace.wait("^PROCESS +MESSAGES +GROWTH$", start=len(trace.out.lines))
+        trace.wait(rf"{re.escape(idle)} +503 +0$", start=at)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.true("erl_eval:exprs" not in trace.out.text(), "the helpers of the agent", trace)
+    node(f"exit({pid(idle)}, kill)")
+
+
 def test_beside_another(t):
     """A trace that begins sends its messages past the node's own servers: another one does not count theirs."""
     node, _ = ward(t)
