@@ -7,6 +7,7 @@
  * The VM reports no sending of a message that is too large to be sent at once (from about 1 MB on), or for which the connection is busy. Such a sender
  * is seen as it leaves its scheduler within the sending: IN PARTS counts these messages, of which several in a row, with no other message between
  * them, are one. SLICES is how often the sender left, and LONGEST how long one of these messages took, in microseconds. Nothing tells their sizes.
+ * From OTP 27 on, a small message whose sender then has to wait is no sending either: only BUSY CONNECTION has it.
  */
 #pragma D option quiet
 #pragma D option aggsortrev

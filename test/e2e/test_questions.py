@@ -3,6 +3,7 @@
 The scripts are those of scripts/; doc/start.md has the lines."""
 import os
 import re
+import signal
 
 from erlt import HOST, READY, ROOT, pid
 from test_functions import as_worker, counted, load
@@ -284,6 +285,51 @@ def test_messages_to_other_nodes(t):
     t.equal([line.split()[2:] for line in sent.splitlines() if line.startswith("ward_one ")], [["5", str(5 * 8 * 3)]], text)
     count, slices, longest = numbers(parts, "ward_one ")
     t.true(count == 5 and slices >= 5 and longest > 0, text)
+
+
+def test_messages_that_are_held_up(t):
+    """distsends: of 1 kB, 1 MB and 10 MB, over an idle connection and to a node that has stopped, what is seen and what is told are all that was sent, if
+    another message lies between two that are held up."""
+    node, one = ward(t)
+    two = named(node, node("etw:worker()"), "ward_two")
+    other = t.node(fresh=True)
+    node(f"net_kernel:connect_node('{other.name}')")
+    far, process = node(f"spawn('{other.name}', timer, sleep, [infinity])"), other("list_to_integer(os:getpid())")
+    send = " ".join(f"""Far = {pid(far)}, [begin [Far ! binary:copy(<<1>>, Size) || Size <- [1000, 1000000]], Far ! {{small, I}}, Far ! binary:copy(<<1>>, 10000000),
+        Far ! {{small, I}} end || I <- lists:seq(1, 5)]""".split())
+    for stopped in (False, True):
+        trace = t.trace("-q", "-n", READY, "-s", os.path.join(ROOT, "scripts", "distsends.d"), node=node)
+        trace.ready()
+        if stopped:
+            os.kill(process, signal.SIGSTOP)
+            try:
+                node(f"etw:order({pid(one)}, fun() -> {send} end)")
+                suspended(node, one)
+                node(f"{pid(two)} ! {{self(), r, fun() -> [begin {pid(far)} ! {{small, I}}, self() ! I end || I <- [1, 2, 3]] end}}, ok")
+                suspended(node, two)
+            finally:
+                os.kill(process, signal.SIGCONT)
+            node("etw:answer()")
+            node("receive {r, L} -> L end")
+        else:
+            node(as_worker(one, send))
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+        sent, parts, busy = (table for table in re.split(r"\n(?=SENDER|BUSY)", trace.out.text()) if "SENDER" in table)
+        said = {name: sum(int(line.split()[column]) for table, column in ((sent, 2), (parts, 1)) for line in table.splitlines() if line.startswith(name + " "))
+                for name in ("ward_one", "ward_two")}
+        t.equal(said["ward_one"], 25, "messages", trace)
+        t.true(numbers(parts, "ward_one ")[0] >= 5, "in parts", trace)
+        if stopped:
+            waits = dict(re.findall(rf"^{re.escape(other.name)} +(ward_\w+) +(\d+)$", busy, re.M))
+            t.equal(sorted(waits), ["ward_one", "ward_two"], "who waits", trace)
+            t.true(said["ward_two"] <= 3 <= said["ward_two"] + int(waits["ward_two"]), "each of the small ones is seen, or its sender's wait is", trace)
+
+
+def suspended(node, process):
+    """Waits until a process is held up."""
+    while node(f"element(2, process_info({pid(process)}, status))") != "suspended":
+        pass
 
 
 def test_what_grows(t):
