@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "beam/probe/alias.h"
 #include "beam/probe/frames.h"
+#include "beam/probe/frozen.h"
 #include "beam/probe/missed.h"
 #include "beam/probe/shapes.h"
 #include "beam/probe/term_read.h"
@@ -112,6 +113,7 @@ static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
         agent.node = 0;
     agent.features = otp_features(otp);
     agent.sizes = term_sizes_of(otp);
+    frozen_learn(&agent.sizes);
     term_init(env, otp);
     term_text_init(otp);
     shapes_init(otp);

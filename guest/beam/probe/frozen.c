@@ -4,17 +4,26 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "beam/probe/term.h"
 #include "beam/probe/term_read.h"
 
 _Static_assert(sizeof(ERL_NIF_TERM) == sizeof(uint64_t), "a term is a word of a copy");
 
 static _Alignas(8) const uint64_t cut_object[1] = {FROZEN_CUT};
 
+static struct term_sizes sizes; /* of this release; local_fun 0: not known */
+
 struct room {
     ErlNifEnv *env;
     uint64_t *p, *end;
-    bool whole; /* nothing was left out so far */
+    bool whole;      /* nothing was left out so far */
+    unsigned budget; /* terms that sizes of funs may still look at */
 };
+
+void frozen_learn(const struct term_sizes *of)
+{
+    sizes = *of;
+}
 
 static ERL_NIF_TERM nothing(void)
 {
@@ -187,6 +196,14 @@ static ERL_NIF_TERM copy_integer(struct room *r, ERL_NIF_TERM t)
     return word_of(r, o);
 }
 
+static ERL_NIF_TERM copy_fun(struct room *r, ERL_NIF_TERM t)
+{
+    const uint32_t words =
+        sizes.local_fun != 0 ? term_words_within(r->env, t, &sizes, &r->budget) : TERM_SIZE_UNKNOWN;
+    const uint64_t flags = words != TERM_SIZE_UNKNOWN ? (uint64_t)words << FROZEN_WORDS_SHIFT : 0;
+    return copy_printed(r, t, ERL_NIF_TERM_TYPE_FUN | flags, true);
+}
+
 static ERL_NIF_TERM copy_float(struct room *r, ERL_NIF_TERM t)
 {
     double d = 0;
@@ -229,8 +246,8 @@ static ERL_NIF_TERM copy(struct room *r, ERL_NIF_TERM t, unsigned depth)
     case ERL_NIF_TERM_TYPE_BITSTRING: return copy_binary(r, t);
     case ERL_NIF_TERM_TYPE_PID:
     case ERL_NIF_TERM_TYPE_PORT:
-    case ERL_NIF_TERM_TYPE_REFERENCE:
-    case ERL_NIF_TERM_TYPE_FUN: return copy_printed(r, t, (uint64_t)type, true);
+    case ERL_NIF_TERM_TYPE_REFERENCE: return copy_printed(r, t, (uint64_t)type, true);
+    case ERL_NIF_TERM_TYPE_FUN: return copy_fun(r, t);
     case READ_RECORD: return copy_record(r, t, depth);
     default: return copy_unknown(r, t);
     }
@@ -241,7 +258,7 @@ enum { ARGS_MOST = 255 /* of a function */ };
 ERL_NIF_TERM frozen_args(ErlNifEnv *env, ERL_NIF_TERM list, uint64_t *to, size_t n, size_t *used,
                          bool *whole)
 {
-    struct room r = {env, to, to + n, true};
+    struct room r = {env, to, to + n, true, TERM_SIZE_NODES};
     ERL_NIF_TERM head, tail = list;
     size_t args = 0, large = 0;
     *used = 0;

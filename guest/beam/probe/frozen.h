@@ -18,13 +18,16 @@
  *                  pids and ports of other nodes, references, funs, integers of more than 64 bits
  *                  (n = 0: too long), bitstrings (n = 0)
  *     RECORD       a native record: the atoms of its module, of its name, and of whether it is
- * exported, then n names of fields, atoms, and n values, in the order of its definition UNKNOWN the
- * header of a term of an unknown kind CUT          a part that was not kept
+ *                  exported, then n names of fields, atoms, and n values, in the order of its
+ *                  definition
+ *     UNKNOWN      the header of a term of an unknown kind
+ *     CUT          a part that was not kept
  *
  * BOUNDS. A copy takes at most the words it is given, and looks at no more parts of a term than it
- * has words; nesting ends at FROZEN_DEPTH. What does not fit is CUT: the end of a list, the end of
- * a binary, and other terms as a whole. Every argument of a call gets an equal share of the words
- * that those before it have left, so that a large one does not displace the others. */
+ * has words, and at TERM_SIZE_NODES of what funs have captured, for their sizes; nesting ends at
+ * FROZEN_DEPTH. What does not fit is CUT: the end of a list, the end of a binary, and other terms
+ * as a whole. Every argument of a call gets an equal share of the words that those before it have
+ * left, so that a large one does not displace the others. */
 #ifndef ET_BEAM_PROBE_FROZEN_H
 #define ET_BEAM_PROBE_FROZEN_H
 
@@ -52,9 +55,14 @@ enum {
     FROZEN_CELL = 4,     /* tag of a cell */
     FROZEN_KIND_BITS = 8 /* of a header; n is above them */
 };
-/* Above the type; from FROZEN_WORDS_SHIFT on, of an integer, its words in the VM, 0: not known. */
+/* Above the type; from FROZEN_WORDS_SHIFT on, of an integer or a fun, its words in the VM, with
+ * what it has captured; 0: not known. */
 enum frozen_flag { FROZEN_NEGATIVE = 1 << 8, FROZEN_UINT64 = 1 << 9 };
 enum { FROZEN_WORDS_SHIFT = 16 };
+
+struct term_sizes;
+/* Learns the sizes of terms of this release, for those of funs. */
+void frozen_learn(const struct term_sizes *of);
 
 /* Copies the arguments of a call, a list, into n words at `to`. Returns the copy, and in *used the
  * words that it takes, at most n; 0 when there is no room for the list itself. *whole: no part of

@@ -306,6 +306,10 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
         case ERL_NIF_TERM_TYPE_PORT: w->words += read_is_word(t) ? 0 : 4; return;
         case ERL_NIF_TERM_TYPE_REFERENCE: w->words += 3; return;
         case ERL_NIF_TERM_TYPE_FUN:
+            if ((big = read_frozen_words(t)) > 0) {
+                w->words += big;
+                return;
+            }
             if (!read_fun(t, &fun)) {
                 w->unknown = true;
                 return;
@@ -368,13 +372,22 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
     }
 }
 
+uint32_t term_words_within(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes,
+                           unsigned *budget)
+{
+    struct size_walk w = {.k = sizes, .budget = *budget};
+    size_term(env, t, &w, 0);
+    *budget = w.budget;
+    return w.unknown || w.words >= TERM_SIZE_UNKNOWN ? TERM_SIZE_UNKNOWN : (uint32_t)w.words;
+}
+
 uint32_t term_words_looked(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes,
                            uint64_t *looked)
 {
-    struct size_walk w = {.k = sizes, .budget = TERM_SIZE_NODES};
-    size_term(env, t, &w, 0);
-    *looked += (TERM_SIZE_NODES - w.budget) * LOOKS_NODE;
-    return w.unknown || w.words >= TERM_SIZE_UNKNOWN ? TERM_SIZE_UNKNOWN : (uint32_t)w.words;
+    unsigned budget = TERM_SIZE_NODES;
+    const uint32_t words = term_words_within(env, t, sizes, &budget);
+    *looked += (TERM_SIZE_NODES - budget) * LOOKS_NODE;
+    return words;
 }
 
 uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes)

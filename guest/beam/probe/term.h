@@ -88,10 +88,13 @@ size_t term_utf8(unsigned c, unsigned char out[4]);
 /* Returns the words that a copy of the term takes on a heap, excluding off-heap data;
  * TERM_SIZE_UNKNOWN when it is too large to examine or contains something whose size cannot be
  * determined from outside (terms of an unknown kind; where the kinds of the release are not known,
- * maps of more than 32 keys, integers of more than 64 bits and funs; kept copies of funs). A native
+ * maps of more than 32 keys, integers of more than 64 bits and funs). A native
  * record counts with its definition, and a fun with what it has captured, as in
  * erts_debug:flat_size/1. */
 uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes);
+/* The same, of at most *budget terms, which are subtracted. */
+uint32_t term_words_within(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes,
+                           unsigned *budget);
 uint32_t term_words_looked(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes,
                            uint64_t *looked);
 

@@ -599,13 +599,16 @@ bool read_node(ERL_NIF_TERM t, struct read_node *n)
     return true;
 }
 
+size_t read_frozen_words(ERL_NIF_TERM t)
+{
+    const uint64_t *o = object(t, FROZEN_PRINTED);
+    return o ? o[1] >> FROZEN_WORDS_SHIFT : 0;
+}
+
 size_t read_integer_words(ERL_NIF_TERM t)
 {
-    if (read_is_frozen(t)) {
-        const uint64_t *o = object(t, FROZEN_PRINTED);
-        return o && read_type(NULL, t) == ERL_NIF_TERM_TYPE_INTEGER ? o[1] >> FROZEN_WORDS_SHIFT
-                                                                    : 0;
-    }
+    if (read_is_frozen(t))
+        return read_type(NULL, t) == ERL_NIF_TERM_TYPE_INTEGER ? read_frozen_words(t) : 0;
     if (!kinds.known || !is_boxed(t) || (boxed(t)[0] & 3) != 0 ||
         kinds.type[tag_of(boxed(t)[0])] != ERL_NIF_TERM_TYPE_INTEGER)
         return 0;

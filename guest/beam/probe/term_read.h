@@ -121,6 +121,9 @@ bool read_node(ERL_NIF_TERM t, struct read_node *n);
 /* Returns the words of an integer that does not fit into one, with its header; 0: not known. */
 size_t read_integer_words(ERL_NIF_TERM t);
 
+/* Returns the words of a copied integer or fun, with what it had captured; 0: not known. */
+size_t read_frozen_words(ERL_NIF_TERM t);
+
 /* A fun: what it has captured, and the words that it takes with these. */
 struct read_fun {
     const ERL_NIF_TERM *captured;
