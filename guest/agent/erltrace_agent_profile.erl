@@ -3,7 +3,7 @@
 %%
 %% What always holds:
 %%  * A scheduler is added by a process that runs on it. One that is held by a NIF is added later: its process waits for that.
-%%  * Timers exist only while a program with profile-N runs. What is left of them ends in steps of some milliseconds, which need no consumer.
+%%  * Clocks exist only while a program with profile-N runs. What is left of them ends in steps of some milliseconds, which need no consumer.
 %%  * The server's state has nothing of this, since samples are also taken while the server does long work (erltrace_agent_meanwhile).
 -module(erltrace_agent_profile).
 
@@ -19,6 +19,11 @@
 -define(STEP, 5).                  % ms between two steps of the end
 -define(ENTER, 1000).              % ms for all schedulers to be added
 -define(TAKEN, 64).                % samples that are taken in one step
+%% enum oncpu_clock_kind
+-define(TASK_CLOCK, 1).
+-define(USER_CLOCK, 2).
+-define(CPU_CLOCK, 3).
+
 -define(STEPS, 64).                % ... and steps of one turn
 
 %% Whether a program has profile-N.
@@ -106,7 +111,7 @@ said({Held, Failed}) ->
                               {[I || {I, _} <- Failed], "it could not be recognized"}], L =/= []]
     end.
 
-%% Sets the timers that the running programs want. Called when one begins to run, and every second. -> what consumers are to be told
+%% Sets the clocks that the running programs want. Called when one begins to run, and every second. -> what consumers are to be told
 -spec apply(#s{}) -> [{term(), binary()}].
 apply(#s{nif = undefined}) ->
     [];
@@ -123,7 +128,7 @@ apply(S) ->
             [{{profile, Why}, text("profile-N does not fire, or not for all schedulers: ~s; tried again every second", [failed(Why)])} || Why =/= ok]
     end.
 
-failed(timer) -> "the system refused a timer (ulimit -i limits them for all processes of a user)";
+failed(timer) -> "the system refused a clock (perf_event_open, and timers: ulimit -i limits these for all processes of a user)";
 failed(signal) -> "no signal is free in this VM";
 failed('AGENT_MEMORY') -> "no memory".
 
@@ -182,18 +187,34 @@ finish(#c{special = Special, program = P, warnings = W} = C, S) ->
     case wanted(Special) of
         true ->
             take(S),
-            C#c{warnings = [summary(periods(Special), ?AGENT:nif_profile_counts(P)) | W]};
+            Counts = ?AGENT:nif_profile_counts(P),
+            C#c{warnings = untrue(Counts) ++ [summary(periods(Special), Counts) | W]};
         false ->
             C
     end.
 
-summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped}) ->
+%% What is to be said of the clock that samples were taken by (enum oncpu_clock_kind).
+untrue({_, _, _, _, _, _, _, ?CPU_CLOCK}) ->
+    [<<"this profile is not true for work that begins when a process is woken, or that takes less than some milliseconds: the node cannot have "
+       "the task clock (kernel.perf_event_paranoid is above 2, there is a filter of system calls as Docker and systemd have them, or few descriptors are left), and "
+       "the CPU clock looks only at the system's ticks">>];
+untrue(_) ->
+    [].
+
+summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped, Used, Clock}) ->
     Rates = lists:join(", ", [rate(Ns) || Ns <- lists:usort(Periods)]),
     Parts = [text(F, [N]) || {N, F} <- [{Idle, "~b without a process"}, {Hidden, "~b of sensitive processes, which are not shown"},
                                         {Unknown, "~b in an unknown function"}, {Dropped, "~b dropped"}], N > 0],
     Missed = [text("; the system's timer was late for ~b more", [Late]) || Late > 0],
-    {note, unicode:characters_to_binary(["sampled on CPU at ", Rates, " per scheduler: ", integer_to_binary(Samples), " samples",
+    Due = lists:sum([Used div Ns || Ns <- lists:usort(Periods)]),
+    {note, unicode:characters_to_binary(["sampled on CPU at ", Rates, " per scheduler, by ", clock(Clock), ": ", integer_to_binary(Samples), " samples of ",
+                                         integer_to_binary(Due), " due",
                                          [[", ", T] || T <- Parts], Missed])}.
+
+clock(?TASK_CLOCK) -> "the task clock";
+clock(?USER_CLOCK) -> "the task clock outside of the kernel";
+clock(?CPU_CLOCK) -> "the CPU clock";
+clock(_) -> "no clock".
 
 rate(Ns) when Ns rem 1000000 =:= 0, Ns >= 1000000 -> io_lib:format("every ~b ms", [Ns div 1000000]);
 rate(Ns) -> io_lib:format("~b Hz", [(1000000000 + Ns div 2) div Ns]).

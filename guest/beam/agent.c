@@ -480,8 +480,10 @@ static ERL_NIF_TERM nif_phase(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     };
     for (unsigned i = 0; p && i < sizeof phases / sizeof *phases; i++)
         if (phases[i] == argv[1]) {
-            if (i == ENGINE_RUNNING && p->profile != NULL)
+            if (i == ENGINE_RUNNING && p->profile != NULL) {
                 p->profile->began = monotonic_ns();
+                p->profile->used = p->profile->until = oncpu_used();
+            }
             if (i == ENGINE_RUNNING)
                 load_start(&p->load, monotonic_ns());
             else

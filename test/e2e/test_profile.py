@@ -1,10 +1,14 @@
 """profile-N in a node: samples of what its schedulers run. What a sample may show is known from the program that runs; how many there are, is not:
 that depends on the processors that the host gives to the node."""
+import os
 import re
 import resource
+import signal
+import subprocess
 
 import erlt
-from erlt import READY, aggregation, library
+from erlt import COOKIE, HOST, READY, Skipped, aggregation, library
+from erlt import until as until_true
 from test_functions import load
 
 # spin/0 calls what uses the processor in known ways: Erlang code below known callers, BIFs, collections, code that puts off collections.
@@ -40,12 +44,31 @@ def started(t, *calls):
     return node, [node(f"spawn(fun() -> {call} end)") for call in calls]
 
 
+# Three functions do the same work in turn, for some 0.3 ms each, and a timer wakes the process for the next turn a millisecond or two later.
+THIRDS = """-module(thirds). -export([loop/1, a/1, b/1, c/1]).
+loop(N) -> a(N), b(N), c(N), receive never -> ok after 1 -> loop(N) end.
+a(N) -> X = work(N, 0), X + 1.
+b(N) -> X = work(N, 0), X + 1.
+c(N) -> X = work(N, 0), X + 1.
+work(0, X) -> X;
+work(N, X) -> work(N - 1, (X * 31 + N) band 65535).
+"""
+
+
+def has_task_clock():
+    """Whether the system lets the nodes of the tests have it: no filter of system calls, and root or a user who may."""
+    with open("/proc/self/status", encoding="ascii") as status, open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as paranoid:
+        return "\nSeccomp:\t0\n" in status.read() and (os.geteuid() == 0 or int(paranoid.read()) <= 1)
+
+
 def sampled(t, node, script, *args):
     """What a script printed that ends itself."""
     trace = t.trace("-q", "-n", script, *args, node=node)
     t.equal(trace.end(), 0, "exit status", trace)
-    t.match(trace.err.text(), r"sampled on CPU at .* per scheduler: \d+ samples")
-    t.true("error" not in trace.err.text() and "warning" not in trace.err.text(), "no clause failed", trace)
+    clock = "task" if has_task_clock() else "CPU"
+    t.match(trace.err.text(), rf"sampled on CPU at .* per scheduler, by the {clock} clock: \d+ samples of \d+ due")
+    said = [line for line in trace.err.text().splitlines() if clock == "task" or "this profile is not true" not in line]
+    t.true(not any("error" in line or "warning" in line for line in said), "no clause failed", trace)
     return trace
 
 
@@ -126,15 +149,112 @@ def test_rates(t):
     t.clean(node)
 
 
+def few_descriptors(node):
+    """Leaves a node so few descriptors that the agent takes none of them for clocks; returns what restores them."""
+    limits = resource.prlimit(node.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(node.pid, resource.RLIMIT_NOFILE, (max(int(fd) for fd in os.listdir(f"/proc/{node.pid}/fd")) + 5, limits[1]))
+    return lambda: resource.prlimit(node.pid, resource.RLIMIT_NOFILE, limits)
+
+
+def test_thirds(t):
+    """What a timer has just woken is seen like what runs later: three functions that do the same work in turn have a third of the samples each. (By the CPU
+    clock, which looks at the system's ticks, the last one has more than 80 %.)"""
+    t.needs_proc()
+    if not has_task_clock():
+        raise Skipped("this system does not let a node have the task clock")
+    node = t.node(fresh=True)
+    load(node, THIRDS)
+    turns = node("(fun(F) -> element(1, timer:tc(fun() -> thirds:a(10000) end)) end)(x)")
+    worker = node(f"spawn(thirds, loop, [{max(1, 300 * 10000 // turns)}])")
+    trace = sampled(t, node, "profile-997 /erlpid == $$1/ { @[ustack()] = count(); n++; }" + until(600).replace("499", "997"), worker, "-x", "stackform=folded")
+    counts = {name: sum(int(line.split()[-1]) for line in trace.out.lines if f"thirds:{name}/1" in line) for name in "abc"}
+    shares = {name: 100 * n / sum(counts.values()) for name, n in counts.items()}
+    t.true(sum(counts.values()) >= 500 and all(20 < share < 47 for share in shares.values()), f"shares: {shares} of {counts}", trace)
+
+
+def test_clock_refused(t):
+    """Where the system gives no task clock, here for want of descriptors, samples are taken by the CPU clock, and a warning says what they cannot show."""
+    t.needs_proc()
+    node, (worker,) = started(t, "spin:run([outer])")
+    restore = few_descriptors(node)
+    try:
+        trace = t.trace("-q", "-n", "profile-499 /erlpid == $$1/ { n++; }" + until(50), worker, node=node)
+        t.equal(trace.end(), 0, "exit status", trace)
+    finally:
+        restore()
+    t.match(trace.err.text(), r"sampled on CPU at 499 Hz per scheduler, by the CPU clock: \d+ samples of \d+ due")
+    t.match(trace.err.text(), r"warning: this profile is not true for work that begins when a process is woken")
+    t.clean(node)
+
+
+def test_user_of_the_node(t):
+    """A node whose user may not sample the kernel (kernel.perf_event_paranoid is 2, as the kernel has it) is sampled outside of it, by the task clock."""
+    t.needs_proc()
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
+        paranoid = int(f.read())
+    if os.geteuid() != 0 or t.otp or paranoid != 2 or not has_task_clock():
+        raise Skipped("only root can become somebody else, whom this kernel does not let sample as this test is about")
+    name = f"nobody{os.getpid()}"
+    shown = subprocess.Popen(["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--inh-caps=-all", "erl", "-noinput", "-sname", name, "-setcookie",
+                              COOKIE, "-eval", "(fun F(L) -> lists:foldl(fun(X, A) -> (A * 31 + X) band 65535 end, 0, L), F(L) end)(lists:seq(1, 100000))."],
+                             env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"}, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        command = ["-q", "-n", "profile-499 { @[erlfunc] = count(); n++; }" + until(200), "--node", f"{name}@{HOST}", "--cookie", COOKIE]
+        until_true(lambda: shown.poll() is not None or t.run("-l", *command)[0] == 0, "the node is there")
+        status, out, err = t.run(*command)
+        t.equal(status, 0, err)
+        t.match(err, r"sampled on CPU at 499 Hz per scheduler, by the task clock outside of the kernel: \d+ samples of \d+ due")
+        t.match(out, r"lists:foldl\S*|erl_eval:\S*")
+    finally:
+        shown.kill()
+        shown.communicate()
+
+
+# Runs a command under a filter that ends the process at perf_event_open.
+FILTERED = """import ctypes, os, struct, sys
+libc, no_new_privs, set_seccomp, filter_mode, number = ctypes.CDLL(None, use_errno=True), 38, 22, 2, 298
+code = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x80000000), (0x06, 0, 0, 0x7fff0000)]
+program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *c) for c in code))
+head = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code), ctypes.addressof(program)))
+assert libc.prctl(no_new_privs, 1, 0, 0, 0) == 0 and libc.prctl(set_seccomp, filter_mode, head, 0, 0) == 0, ctypes.get_errno()
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_filter_of_system_calls(t):
+    """A node that a filter ends when it asks for the task clock, as some do that systemd starts, lives: it is sampled by the CPU clock."""
+    t.needs_proc()
+    if t.otp:
+        raise Skipped("the host's emulator is as good")
+    name = f"filtered{os.getpid()}"
+    begin = ["python3", "-c", FILTERED]
+    t.equal(subprocess.run([*begin, "python3", "-c", "import ctypes; ctypes.CDLL(None).syscall(298, 0, 0, 0, 0, 0)"], check=False).returncode, -signal.SIGSYS,
+            "the filter ends who asks")
+    shown = subprocess.Popen([*begin, "erl", "-noinput", "-sname", name, "-setcookie", COOKIE, "-eval",
+                              "(fun F(L) -> lists:foldl(fun(X, A) -> (A * 31 + X) band 65535 end, 0, L), F(L) end)(lists:seq(1, 100000))."],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        command = ["-q", "-n", "profile-499 { @[erlfunc] = count(); n++; }" + until(50), "--node", f"{name}@{HOST}", "--cookie", COOKIE]
+        until_true(lambda: shown.poll() is not None or t.run("-l", *command)[0] == 0, "the node is there")
+        status, _, err = t.run(*command)
+        t.equal((status, shown.poll()), (0, None), err)
+        t.match(err, r"sampled on CPU at 499 Hz per scheduler, by the CPU clock")
+    finally:
+        shown.kill()
+        shown.communicate()
+
+
 def test_timers_refused(t):
-    """The system gives the node no timers: the trace says so, and samples once it can."""
+    """The system gives the node neither clocks nor timers: the trace says so, and samples once it can."""
     t.needs_proc()
     node, _ = started(t, "spin:run([outer])")
+    restore = few_descriptors(node)
     before = resource.prlimit(node.pid, resource.RLIMIT_SIGPENDING, (0, resource.prlimit(node.pid, resource.RLIMIT_SIGPENDING)[1]))
     trace = t.trace("-q", "-n", READY + 'profile-499 /n++ == 0/ { printf("sampled\\n"); }', node=node)
     trace.ready()
-    trace.wait_error("profile-N does not fire, or not for all schedulers: the system refused a timer")
+    trace.wait_error("profile-N does not fire, or not for all schedulers: the system refused a clock")
     resource.prlimit(node.pid, resource.RLIMIT_SIGPENDING, before)
+    restore()
     trace.wait("^sampled$")
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
@@ -164,12 +284,12 @@ def test_handler_of_another_library(t):
 
 
 def test_traces_nothing(t):
-    """A profile sets no trace flag and no pattern, and leaves the VM without timers and signal handlers, also when the consumer is killed."""
+    """A profile sets no trace flag and no pattern, and leaves the VM without clocks, timers and signal handlers, also when the consumer is killed."""
     node, _ = started(t, "spin:run([outer])")
     trace = t.trace("-q", "-n", READY + "profile-499 { n++; }", node=node)
     trace.ready()
     t.equal(node("etw:traced()"), [], "traced")
-    t.true(node("etw:timers()"), "timers while it runs")
+    t.true(node("etw:timers()"), "clocks while it runs")
     trace.kill()
     t.clean(node)
 

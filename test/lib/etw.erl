@@ -548,12 +548,14 @@ mapped() ->
         _ -> []
     end.
 
-%% The timers of the system that this node has; Erlang itself has none. And what it does with the signal that these send.
+%% The timers and clocks of the system that this node has; Erlang itself has none. And what it does with the signal that these send.
 timers() ->
-    case file:read_file("/proc/self/timers") of
-        {ok, Text} -> re:split(Text, "\n(?=ID)", [trim]) -- [<<>>];
-        _ -> []
-    end.
+    {ok, Descriptors} = file:list_dir("/proc/self/fd"),
+    [L || F <- Descriptors, {ok, "anon_inode:[perf_event]" = L} <- [file:read_link(filename:join("/proc/self/fd", F))]] ++
+        case file:read_file("/proc/self/timers") of
+            {ok, Text} -> re:split(Text, "\n(?=ID)", [trim]) -- [<<>>];
+            _ -> []
+        end.
 
 urgent() ->
     case file:read_file("/proc/self/status") of

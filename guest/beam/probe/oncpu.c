@@ -1,8 +1,8 @@
-/* oncpu.c - threads, timers, and the signal handler of profile-N. See oncpu.h.
+/* oncpu.c - threads, their clocks, and the signal handler of profile-N. See oncpu.h.
  *
  * What always holds:
- *  * The server alone changes threads and timers; a thread enters by a NIF that it runs itself.
- *  * While a timer exists, `how` does not change, and no thread's record moves.
+ *  * The server alone changes threads and clocks; a thread enters by a NIF that it runs itself.
+ *  * While a clock exists, `how` does not change, and no thread's record moves.
  *  * A thread's ring has one writer, its signal handler, and one reader, the server. */
 #include "beam/probe/oncpu.h"
 
@@ -24,6 +24,7 @@
 #include "beam/agent.h"
 #include "beam/probe/code.h"
 #include "beam/probe/inside.h"
+#include "beam/probe/oncpu_clock.h"
 #include "beam/probe/scheduler.h"
 
 #ifndef AT_MINSIGSTKSZ
@@ -53,10 +54,10 @@ enum {
 /* -- what is known of the VM --------------------------------------------------------------------
  */
 
-/* Set while no timer exists, but for mappings of code that come later. */
+/* Set while no clock exists, but for mappings of code that come later. */
 static struct {
     struct inside_facts f;
-    struct code_extent code[CODE_MOST]; /* only added to while a timer exists */
+    struct code_extent code[CODE_MOST]; /* only added to while a clock exists */
     _Atomic uint32_t ncode;
     int8_t begins;   /* the C stack begins so many bytes from where %rbx points */
     bool has_begins; /* ... which is known */
@@ -125,12 +126,6 @@ static void find_begin(void)
 /* -- threads ------------------------------------------------------------------------------------
  */
 
-struct timer {
-    bool on;
-    int id;               /* the system's */
-    _Atomic bool stopped; /* by the handler, since nobody took samples */
-};
-
 static struct thread {
     int tid;
     uint32_t number;
@@ -138,7 +133,9 @@ static struct thread {
     uint64_t frame;  /* an address of its C stack, deeper than where that begins for Erlang code */
     struct code_extent stack; /* the whole C stack */
     uint64_t bottom;          /* the first word of every process's stack, where that ends */
-    struct timer timer[ONCPU_RATES];
+    struct oncpu_clock clock[ONCPU_RATES];
+    _Atomic bool stopped[ONCPU_RATES]; /* by the handler, since nobody took samples */
+    uint64_t entered;                  /* its processor time when it was added, ns */
     /* The handler's own: */
     uint64_t regs;         /* where %rbx points while Erlang code runs, 0: not known */
     uint32_t agreed;       /* samples that agree on that */
@@ -150,10 +147,11 @@ static struct thread {
     uint64_t told[ONCPU_RATES]; /* of dropped; the server's */
 } * _Atomic threads[THREADS];   /* by the number of the scheduler, from 1 on */
 
-static uint64_t period[ONCPU_RATES]; /* ns; 0: not in use */
-static uint64_t began[ONCPU_RATES];  /* when it came into use */
-static _Atomic uint64_t served;      /* when samples were last taken */
-static _Atomic uint32_t busy;        /* handlers that run */
+static uint64_t period[ONCPU_RATES];             /* ns; 0: not in use */
+static uint64_t began[ONCPU_RATES];              /* when it came into use */
+static enum oncpu_clock_kind worst[ONCPU_RATES]; /* of the clocks that it has had since */
+static _Atomic uint64_t served;                  /* when samples were last taken */
+static _Atomic uint32_t busy;                    /* handlers that run */
 static ErlNifResourceType *keeper_type;
 static void *keeper; /* keeps the library in the VM */
 
@@ -337,25 +335,16 @@ static void push(struct thread *t, uint32_t rate, uint32_t n)
     atomic_store_explicit(&t->head, head + n, memory_order_release);
 }
 
-/* Stops a timer (ns 0), or lets it expire each so many ns. Async-signal-safe. */
-static void set_timer(int id, uint64_t ns)
-{
-    struct timespec every = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    struct itimerspec when = {every, every};
-    syscall(SYS_timer_settime, id, 0, &when, NULL);
-}
-
-static void capture(struct thread *t, uint32_t rate, const siginfo_t *info, const ucontext_t *uc)
+static void capture(struct thread *t, uint32_t rate, uint32_t late, const ucontext_t *uc)
 {
     uint64_t *s = t->sample, flags = 0, now = monotonic_ns();
     if (atomic_load_explicit(&served, memory_order_relaxed) + ONCPU_ALONE < now) {
-        set_timer(t->timer[rate].id, 0); /* first: whoever sees `stopped` starts it again */
-        atomic_store_explicit(&t->timer[rate].stopped, true, memory_order_release);
+        oncpu_clock_set(&t->clock[rate], 0); /* first: whoever sees `stopped` starts it again */
+        atomic_store_explicit(&t->stopped[rate], true, memory_order_release);
         return;
     }
     memset(s, 0, HEAD * sizeof *s);
     uint32_t n = process_of(t, uc->uc_mcontext.gregs, &flags);
-    uint32_t late = info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0;
     s[0] = now;
     s[1] = n | rate << 8 | flags << 16 | (uint64_t)late << 32;
     s[5] = monotonic_ns() - now;
@@ -367,13 +356,14 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
     atomic_fetch_add(&busy, 1);
     int was = errno;
-    uint32_t i = (uint32_t)info->si_value.sival_int;
+    uint32_t late;
+    const int64_t i = oncpu_clock_of(info, &late);
     struct thread *t = NULL;
     (void)number;
-    if (info->si_code == SI_TIMER && i / ONCPU_RATES < THREADS)
+    if (i >= 0 && i / ONCPU_RATES < THREADS)
         t = atomic_load_explicit(&threads[i / ONCPU_RATES], memory_order_acquire);
     if (t != NULL && t->tid == (int)syscall(SYS_gettid))
-        capture(t, i % ONCPU_RATES, info, context);
+        capture(t, (uint32_t)(i % ONCPU_RATES), late, context);
     errno = was;
     atomic_fetch_sub(&busy, 1);
 }
@@ -449,14 +439,32 @@ uint32_t oncpu_threads(void)
     return entered();
 }
 
+uint64_t oncpu_used(void)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < THREADS; i++) {
+        const struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+        if (t == NULL)
+            continue;
+        const uint64_t now = oncpu_clock_time(t->tid);
+        sum += now > t->entered ? now - t->entered : 0;
+    }
+    return sum;
+}
+
+enum oncpu_clock_kind oncpu_worst(uint32_t rate)
+{
+    return worst[rate];
+}
+
 void oncpu_served(uint64_t now)
 {
     atomic_store_explicit(&served, now, memory_order_relaxed);
     for (uint32_t i = 0; i < THREADS; i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
         for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++)
-            if (t->timer[r].on && atomic_exchange(&t->timer[r].stopped, false))
-                set_timer(t->timer[r].id, period[r]);
+            if (t->clock[r].kind != ONCPU_CLOCK_NONE && atomic_exchange(&t->stopped[r], false))
+                oncpu_clock_set(&t->clock[r], period[r]);
     }
 }
 
@@ -492,7 +500,7 @@ static void close_memory(void)
     how.memory = -1;
 }
 
-static bool has_timers(void)
+static bool has_clocks(void)
 {
     for (uint32_t r = 0; r < ONCPU_RATES; r++)
         if (period[r] != 0)
@@ -572,6 +580,7 @@ ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
         if ((t = et_calloc(1, sizeof *t)) == NULL)
             return agent.atom.agent_memory;
         t->tid = (int)syscall(SYS_gettid);
+        t->entered = oncpu_clock_time(t->tid);
         t->number = here.number;
         t->record = record;
         t->frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
@@ -595,39 +604,25 @@ ERL_NIF_TERM oncpu_entered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     return list;
 }
 
-/* The CPU clock of a thread, as the system numbers it. */
-static clockid_t clock_of(const struct thread *t)
+static bool start_clock(struct thread *t, uint32_t rate)
 {
-    return (clockid_t)(~(unsigned)t->tid << 3 | 6);
-}
-
-static bool start_timer(struct thread *t, uint32_t rate)
-{
-    struct sigevent ev;
-    struct timer *timer = &t->timer[rate];
-    if (timer->on)
+    if (t->clock[rate].kind != ONCPU_CLOCK_NONE)
         return true;
-    memset(&ev, 0, sizeof ev);
-    ev.sigev_notify = SIGEV_THREAD_ID;
-    ev.sigev_signo = how.signal;
-    ev.sigev_value.sival_int = (int)((t->number - 1) * ONCPU_RATES + rate);
-    ev._sigev_un._tid = t->tid;
-    if (syscall(SYS_timer_create, clock_of(t), &ev, &timer->id) != 0)
+    /* A rate takes a descriptor of each thread; as many have to be left. */
+    if (!oncpu_clock_start(&t->clock[rate], t->tid, how.signal,
+                           (t->number - 1) * ONCPU_RATES + rate, period[rate], 2 * entered()))
         return false;
-    timer->on = true;
-    atomic_store(&timer->stopped, false);
-    set_timer(timer->id, period[rate]);
+    atomic_store(&t->stopped[rate], false);
+    worst[rate] = t->clock[rate].kind > worst[rate] ? t->clock[rate].kind : worst[rate];
     return true;
 }
 
-static void stop_timers(uint32_t rate)
+static void stop_clocks(uint32_t rate)
 {
     for (uint32_t i = 0; i < THREADS; i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
-        if (t != NULL && t->timer[rate].on) {
-            syscall(SYS_timer_delete, t->timer[rate].id);
-            t->timer[rate].on = false;
-        }
+        if (t != NULL)
+            oncpu_clock_end(&t->clock[rate]);
     }
     period[rate] = 0;
 }
@@ -722,7 +717,7 @@ ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
         return enif_make_badarg(env);
     for (uint32_t r = 0; r < ONCPU_RATES; r++)
         if (period[r] != 0 && !contains(want, n, period[r]))
-            stop_timers(r);
+            stop_clocks(r);
     if (n == 0)
         return agent.atom.ok;
     struct code_extent code[CODE_RANGES];
@@ -737,26 +732,19 @@ ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
             if (period[r] == 0) {
                 period[r] = want[k];
                 began[r] = monotonic_ns();
+                worst[r] = ONCPU_CLOCK_NONE;
             }
     bool good = true;
     for (uint32_t i = 0; i < THREADS; i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
         for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++)
-            good = (period[r] == 0 || start_timer(t, r)) && good;
+            good = (period[r] == 0 || start_clock(t, r)) && good;
     }
     return good ? agent.atom.ok : agent.atom.timer;
 }
 
 /* -- ending -------------------------------------------------------------------------------------
  */
-
-static uint64_t cpu_of(const struct thread *t)
-{
-    struct timespec ts;
-    return clock_gettime(clock_of(t), &ts) == 0
-               ? (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec
-               : 0;
-}
 
 /* Returns whether a thread sleeps in a system call, where it waits for something that comes from
  * outside: so it is not about to run a handler, nor in one (that waits for nothing). */
@@ -794,8 +782,8 @@ static bool all_outside(void)
     for (uint32_t i = 0; i < THREADS; i++) {
         const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
         if (t != NULL && !in_round)
-            since[i] = cpu_of(t);
-        else if (t != NULL && cpu_of(t) - since[i] < OUTSIDE_NS && !is_asleep(t))
+            since[i] = oncpu_clock_time(t->tid);
+        else if (t != NULL && oncpu_clock_time(t->tid) - since[i] < OUTSIDE_NS && !is_asleep(t))
             return false;
     }
     round_of_close += in_round;
@@ -807,7 +795,7 @@ bool oncpu_close(void)
 {
     for (uint32_t r = 0; r < ONCPU_RATES; r++)
         if (period[r] != 0)
-            stop_timers(r);
+            stop_clocks(r);
     if (how.signal == 0) {
         free_threads();
         close_memory();
@@ -840,5 +828,5 @@ ERL_NIF_TERM oncpu_close_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     (void)argv;
     if (!agent_is_server(env))
         return enif_make_badarg(env);
-    return has_timers() || oncpu_close() ? agent.atom.true_ : agent.atom.false_;
+    return has_clocks() || oncpu_close() ? agent.atom.true_ : agent.atom.false_;
 }

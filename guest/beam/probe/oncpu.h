@@ -1,9 +1,9 @@
 /* oncpu.h - profile-N: which process a scheduler runs, and where in its code, as often as the
  * scheduler has used so much processor time.
  *
- * TIMERS. Each scheduler thread has a timer of the system on its own CPU clock for each rate. Such
- * a timer expires only while its thread runs, so an idle node is not woken. The signal goes to that
- * thread, where it interrupts whatever runs: Erlang code, a BIF, a NIF, a collection.
+ * CLOCKS. Each scheduler thread has a clock for each rate (oncpu_clock.h), which goes only while
+ * the thread runs, so an idle node is not woken. Its signal goes to that thread, where it
+ * interrupts whatever runs: Erlang code, a BIF, a NIF, a collection.
  *
  * THE SIGNAL HANDLER only captures: the process that the scheduler's record names, and the words of
  * its stack that could be return addresses. It runs on the thread's alternate stack, because the
@@ -24,7 +24,7 @@
  * proof the structure's word is used.
  *
  * ENDING. A signal that finds no handler must do no harm, and no thread may be inside the handler
- * when the library goes. So first the timers are deleted; then the signal is ignored, by which the
+ * when the library goes. So first the clocks are ended; then the signal is ignored, by which the
  * system discards those that are pending; then we wait until every thread has, since then, used
  * some of its CPU time outside of the handler, or sleeps; only then the signal's disposition is
  * what it was, and the library may go. A resource of the VM keeps the library until that has been
@@ -37,6 +37,8 @@
 
 #include <erl_nif.h>
 
+#include "beam/probe/oncpu_clock.h"
+
 enum {
     ONCPU_RATES = 8,    /* at once, of all programs of the node */
     ONCPU_FRAMES = 127, /* most words of a stack that could be return addresses */
@@ -47,11 +49,14 @@ enum {
 /* What a program has had. */
 struct oncpu_counts {
     uint64_t began; /* CLOCK_MONOTONIC ns: older samples are of no concern; 0: it has not */
+    uint64_t used;  /* oncpu_used then */
+    uint64_t until; /* ... and when its samples were last taken */
+    enum oncpu_clock_kind worst; /* of the clocks of its samples */
     uint64_t samples;
     uint64_t idle;    /* no process ran */
     uint64_t hidden;  /* the process was sensitive: it is not shown */
     uint64_t unknown; /* of a process, and its innermost function is not known */
-    uint64_t late;    /* expirations of the timer that came while the last one was not handled */
+    uint64_t late;    /* expirations of the clock that came while the last one was not handled */
     uint64_t dropped; /* samples for which a ring had no room */
 };
 
@@ -76,9 +81,13 @@ bool oncpu_next(struct oncpu_sample *out);
 uint64_t oncpu_period(uint32_t rate, uint64_t at);
 /* Returns how many samples of this rate have been dropped since the last call. Only the server. */
 uint64_t oncpu_dropped(uint32_t rate);
-/* Returns how many threads have timers. */
+/* Returns how many threads are sampled. */
 uint32_t oncpu_threads(void);
-/* Notes that somebody takes samples, and starts timers again that have stopped for lack of it. */
+/* Returns the ns of processor time that they have used since each was added. */
+uint64_t oncpu_used(void);
+/* Returns the worst kind of clock that a rate has had on a thread since it came into use. */
+enum oncpu_clock_kind oncpu_worst(uint32_t rate);
+/* Notes that somebody takes samples, and lets clocks go on that have stopped for lack of it. */
 void oncpu_served(uint64_t now);
 
 /* Begins to end, or goes on: returns true when nothing is left. Only the server or the guard, and
@@ -88,7 +97,7 @@ bool oncpu_close(void);
 /* nif_profile_able() -> ok | Why :: code | facts: whether this VM can be sampled. Only the server.
  * nif_profile_enter() -> Number :: pos_integer() | Why :: scheduler | chain | signal_stack |
  * memory: adds the scheduler that runs the caller. Any process of the agent.
- * nif_profile_rates([PeriodNs]) -> ok | Why :: signal | timer | memory: these have timers from now
+ * nif_profile_rates([PeriodNs]) -> ok | Why :: signal | timer | memory: these have clocks from now
  *     on. Only the server.
  * nif_profile_close() -> boolean(): as oncpu_close. Only the server.
  * nif_profile_entered() -> [Number]. Only the server. */
@@ -100,7 +109,9 @@ ERL_NIF_TERM oncpu_entered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 
 /* nif_profile_take([Program], Most) -> boolean(): fires profile-N of these programs for at most so
  * many samples; true: there may be more. Only the server.
- * nif_profile_counts(Program) -> {Samples, Idle, Hidden, Unknown, Late, Dropped} */
+ * nif_profile_counts(Program) -> {Samples, Idle, Hidden, Unknown, Late, Dropped, Ns, Clock}: Ns is
+ *     the processor time of the schedulers from when it began to run until its samples were last
+ *     taken, Clock the worst kind of its clocks: enum oncpu_clock_kind */
 ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 

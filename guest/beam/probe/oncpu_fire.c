@@ -142,6 +142,7 @@ static void count(struct oncpu_counts *c, const struct oncpu_event *e)
     c->hidden += e->s->hidden;
     c->unknown += e->s->pid != 0 && !e->known;
     c->late += e->s->overrun;
+    c->worst = oncpu_worst(e->s->rate) > c->worst ? oncpu_worst(e->s->rate) : c->worst;
 }
 
 struct programs {
@@ -219,7 +220,7 @@ ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         ps.v[ps.n++] = p;
     }
     struct engine_thread *t = engine_thread_self();
-    uint64_t ahead = wall_ahead();
+    const uint64_t ahead = wall_ahead(), used = oncpu_used();
     uint32_t n = 0;
     most = most < TAKEN_MOST ? most : TAKEN_MOST;
     oncpu_served(monotonic_ns());
@@ -233,6 +234,8 @@ ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
             atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
     }
     take_drops(&ps);
+    for (uint32_t i = 0; i < ps.n; i++)
+        ps.v[i]->profile->until = used;
     return n == most ? agent.atom.true_ : agent.atom.false_;
 }
 
@@ -243,7 +246,9 @@ ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     if (p == NULL || p->profile == NULL)
         return enif_make_badarg(env);
     const struct oncpu_counts *c = p->profile;
-    return enif_make_tuple6(env, enif_make_uint64(env, c->samples), enif_make_uint64(env, c->idle),
+    return enif_make_tuple8(env, enif_make_uint64(env, c->samples), enif_make_uint64(env, c->idle),
                             enif_make_uint64(env, c->hidden), enif_make_uint64(env, c->unknown),
-                            enif_make_uint64(env, c->late), enif_make_uint64(env, c->dropped));
+                            enif_make_uint64(env, c->late), enif_make_uint64(env, c->dropped),
+                            enif_make_uint64(env, c->until - c->used),
+                            enif_make_uint(env, c->worst));
 }

@@ -1,0 +1,105 @@
+/* test_oncpu_clock.c - clocks of threads: they signal the thread that works, and say whose they
+ * are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "beam/probe/oncpu_clock.c"
+
+enum { NUMBER = 4711, EVERY_NS = 500000, ENOUGH = 20, OTHERS = 3, NO_DESCRIPTORS = 1 << 20 };
+
+static volatile int ours, others;
+static volatile unsigned at_work; /* what the compiler must not leave out */
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    uint32_t late;
+    (void)signal;
+    (void)context;
+    if (oncpu_clock_of(info, &late) == NUMBER)
+        ours++;
+    else
+        others++;
+}
+
+static int tid(void)
+{
+    return (int)syscall(SYS_gettid);
+}
+
+static void handle(void)
+{
+    struct sigaction act = {.sa_flags = SA_SIGINFO | SA_RESTART};
+    act.sa_sigaction = on_signal;
+    assert_int_equal(sigaction(SIGURG, &act, NULL), 0);
+    ours = others = 0;
+}
+
+static void work(void)
+{
+    for (int i = 0; i < 1000; i++)
+        at_work = at_work * 31 + 7;
+}
+
+static uint64_t work_for(uint64_t ns)
+{
+    const uint64_t from = oncpu_clock_time(tid());
+    while (oncpu_clock_time(tid()) - from < ns)
+        work();
+    return oncpu_clock_time(tid()) - from;
+}
+
+static void signals_while_it_works(uint32_t room, bool event)
+{
+    struct oncpu_clock c = {ONCPU_CLOCK_NONE, 0};
+    handle();
+    assert_true(oncpu_clock_start(&c, tid(), SIGURG, NUMBER, EVERY_NS, room));
+    if (!event)
+        assert_int_equal(c.kind, ONCPU_CLOCK_CPU);
+    while (ours < ENOUGH)
+        work();
+    oncpu_clock_set(&c, 0);
+    const int stopped = ours;
+    work_for(UINT64_C(20) * EVERY_NS);
+    assert_in_range(ours - stopped, 0, 1); /* one may have been on its way */
+    oncpu_clock_set(&c, EVERY_NS);
+    while (ours < stopped + ENOUGH)
+        work();
+    oncpu_clock_end(&c);
+    assert_int_equal(c.kind, ONCPU_CLOCK_NONE);
+    assert_int_equal(others, 0);
+    for (int i = 0; i < OTHERS; i++)
+        assert_int_equal(raise(SIGURG), 0);
+    assert_int_equal(others, OTHERS);
+}
+
+/* The clock that the system gives us: an event where it may be had. */
+static void test_a_clock(void **state)
+{
+    (void)state;
+    signals_while_it_works(0, true);
+}
+
+/* Without descriptors it is a timer of the CPU clock. */
+static void test_no_descriptors(void **state)
+{
+    struct rlimit was, few;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    few = was;
+    few.rlim_cur = few.rlim_cur < NO_DESCRIPTORS ? few.rlim_cur : NO_DESCRIPTORS;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    signals_while_it_works(NO_DESCRIPTORS, false);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_clock),
+        cmocka_unit_test(test_no_descriptors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
