@@ -17,7 +17,7 @@
 -define(MOST, 10000).              % most tables, and most processes, that are asked about at a time
 -define(PIECE, 100).               % ... in one go
 -define(LOOK, 200).                % ms after which no more are asked about
--define(SILENT, 2).                % processes that may not answer, in one go
+-define(SILENT, 2).                % processes that may not answer, in one go; then the others of it are left out
 -define(UNKNOWN, 16#ffffffffffffffff).
 
 -record(p, {
@@ -142,22 +142,28 @@ run_queues(Program, Lengths) ->
 tables(Kinds) ->
     case lists:member(?PROBE_TABLE, Kinds) andalso erltrace_agent_aside:each(fun(all) -> ets:all() end, [all], ?ANSWER, 1) of
         [{_, All}] when is_list(All) ->
-            Infos = infos(lists:sublist(All, ?MOST), erltrace_agent_lib:now_ms() + ?LOOK),
-            erltrace_agent_shapes:part(ets_info, [Info || Info <- Infos, Info =/= undefined]);
+            {Infos, _} = looked(fun ets:info/1, All, 1),
+            erltrace_agent_shapes:part(ets_info, [Info || {_, Info} <- Infos, Info =/= undefined]);
         _ ->
             []
     end.
 
-infos([], _) ->
-    [];
-infos(Tables, Until) ->
+%% Asks F of each, as long as one look takes, and goes on after at most Late that do not answer, of ?PIECE. -> {answers, those that are left}
+looked(F, Xs, Late) ->
+    looked(F, Xs, Late, ?MOST div ?PIECE, erltrace_agent_lib:now_ms() + ?LOOK, []).
+
+looked(F, [_ | _] = Xs, Late, N, Until, Acc) when N > 0 ->
+    {Some, Others} = piece(Xs, ?PIECE, []),
+    {Answers, Unasked} = erltrace_agent_aside:each_until(F, Some, ?ANSWER, Late, Until),
     case erltrace_agent_lib:now_ms() < Until of
-        true ->
-            {Some, Others} = lists:split(min(?PIECE, length(Tables)), Tables),
-            [Info || {_, Info} <- erltrace_agent_aside:each(fun ets:info/1, Some, ?ANSWER, 1)] ++ infos(Others, Until);
-        false ->
-            []
-    end.
+        true -> looked(F, Others, Late, N - 1, Until, [Answers | Acc]);
+        false -> {lists:append([Answers | Acc]), Unasked ++ Others}
+    end;
+looked(_, Xs, _, _, _, Acc) ->
+    {lists:append(Acc), Xs}.
+
+piece([X | Xs], N, Acc) when N > 0 -> piece(Xs, N - 1, [X | Acc]);
+piece(Xs, _, Acc) -> {Acc, Xs}.
 
 fire_tables(Program, Tables) ->
     lists:foldl(fun(Info, Left) ->
@@ -173,22 +179,12 @@ fire_processes(Program, Kinds) ->
     lists:member(?PROBE_PROCESS_STATE, Kinds) andalso asked(Program, []).
 
 %% Goes on with the processes that are left. -> those that are left then
-asked(Program, []) -> asked(Program, processes(), ?MOST div ?PIECE, erltrace_agent_lib:now_ms() + ?LOOK);
-asked(Program, Left) -> asked(Program, Left, ?MOST div ?PIECE, erltrace_agent_lib:now_ms() + ?LOOK).
-
-asked(Program, [_ | _] = Ps, N, Until) when N > 0 ->
-    case erltrace_agent_lib:now_ms() < Until of
-        true ->
-            {Some, Others} = piece(Ps, ?PIECE, []),
-            [state(Program, P, State) || {P, State} <- erltrace_agent_aside:each(fun state/1, Some, ?ANSWER, ?SILENT), State =/= undefined],
-            asked(Program, Others, N - 1, Until);
-        false -> Ps
-    end;
-asked(_, Ps, _, _) ->
-    Ps.
-
-piece([P | Ps], N, Acc) when N > 0 -> piece(Ps, N - 1, [P | Acc]);
-piece(Ps, _, Acc) -> {Acc, Ps}.
+asked(Program, []) ->
+    asked(Program, processes());
+asked(Program, Ps) ->
+    {States, Left} = looked(fun state/1, Ps, ?SILENT),
+    [state(Program, P, State) || {P, State} <- States, State =/= undefined],
+    Left.
 
 state(P) ->
     process_info(P, [message_queue_len, memory, reductions, current_function]).

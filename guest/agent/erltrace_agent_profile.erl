@@ -19,11 +19,6 @@
 -define(STEP, 5).                  % ms between two steps of the end
 -define(ENTER, 1000).              % ms for all schedulers to be added
 -define(TAKEN, 64).                % samples that are taken in one step
-%% enum oncpu_clock_kind
--define(TASK_CLOCK, 1).
--define(USER_CLOCK, 2).
--define(CPU_CLOCK, 3).
-
 -define(STEPS, 64).                % ... and steps of one turn
 
 %% Whether a program has profile-N.
@@ -193,8 +188,8 @@ finish(#c{special = Special, program = P, warnings = W} = C, S) ->
             C
     end.
 
-%% What is to be said of the clock that samples were taken by (enum oncpu_clock_kind).
-untrue({_, _, _, _, _, _, _, ?CPU_CLOCK}) ->
+%% What is to be said of the clock that samples were taken by.
+untrue({_, _, _, _, _, _, _, cpu}) ->
     [<<"this profile is not true for work that begins when a process is woken, or that takes less than some milliseconds: the node cannot have "
        "the task clock (kernel.perf_event_paranoid is above 2, there is a filter of system calls as Docker and systemd have them, or few descriptors are left), and "
        "the CPU clock looks only at the system's ticks">>];
@@ -211,10 +206,10 @@ summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped, Used, Clock}) -
                                          integer_to_binary(Due), " due",
                                          [[", ", T] || T <- Parts], Missed])}.
 
-clock(?TASK_CLOCK) -> "the task clock";
-clock(?USER_CLOCK) -> "the task clock outside of the kernel";
-clock(?CPU_CLOCK) -> "the CPU clock";
-clock(_) -> "no clock".
+clock(task) -> "the task clock";
+clock(user) -> "the task clock outside of the kernel";
+clock(cpu) -> "the CPU clock";
+clock(undefined) -> "no clock".
 
 rate(Ns) when Ns rem 1000000 =:= 0, Ns >= 1000000 -> io_lib:format("every ~b ms", [Ns div 1000000]);
 rate(Ns) -> io_lib:format("~b Hz", [(1000000000 + Ns div 2) div Ns]).

@@ -256,16 +256,12 @@ static ERL_NIF_TERM nif_inside(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 static void each_function(ErlNifEnv *env, struct snapshot *s, ERL_NIF_TERM list,
                           void (*fn)(struct function *f))
 {
-    ERL_NIF_TERM head;
-    const ERL_NIF_TERM *e;
-    int n;
+    ERL_NIF_TERM m, f;
     unsigned arity;
-    while (enif_get_list_cell(env, list, &head, &list)) {
-        if (!enif_get_tuple(env, head, &n, &e) || n != 3 || !enif_get_uint(env, e[2], &arity))
-            continue;
-        struct function *f = snapshot_function(s, e[0], e[1], arity);
-        if (f)
-            fn(f);
+    while (snapshot_next(env, &list, &m, &f, &arity)) {
+        struct function *found = snapshot_function(s, m, f, arity);
+        if (found)
+            fn(found);
     }
 }
 

@@ -169,6 +169,11 @@ void snapshot_free(struct snapshot *s);
 /* Returns the function, NULL if nothing is bound to it. */
 struct function *snapshot_function(const struct snapshot *s, ERL_NIF_TERM m, ERL_NIF_TERM f,
                                    uint32_t arity);
+/* Returns the hash of a function, for tables of them. */
+uint32_t snapshot_hash(ERL_NIF_TERM m, ERL_NIF_TERM f, uint32_t arity);
+/* Takes the next {M, F, Arity} from a list. Returns false at its end. */
+bool snapshot_next(ErlNifEnv *env, ERL_NIF_TERM *list, ERL_NIF_TERM *m, ERL_NIF_TERM *f,
+                   unsigned *arity);
 
 /* -- processes
  * ------------------------------------------------------------------------------------- */
@@ -228,6 +233,11 @@ struct agent {
     _Atomic uint64_t lost_names;   /* names of processes for which the table had no room */
 };
 extern struct agent agent;
+
+static inline struct proctab *agent_processes(void)
+{
+    return atomic_load_explicit(&agent.processes, memory_order_acquire);
+}
 
 /* Returns whether this VM has the feature. */
 static inline bool agent_has(enum otp_feature feature)

@@ -6,9 +6,25 @@
 #include "base/hash.h"
 #include "base/size.h"
 
-static uint32_t hash_function(ERL_NIF_TERM m, ERL_NIF_TERM f, uint32_t arity)
+uint32_t snapshot_hash(ERL_NIF_TERM m, ERL_NIF_TERM f, uint32_t arity)
 {
     return (uint32_t)hash_mix(m ^ 0x9e3779b97f4a7c15u, f ^ (uint64_t)arity << 32);
+}
+
+bool snapshot_next(ErlNifEnv *env, ERL_NIF_TERM *list, ERL_NIF_TERM *m, ERL_NIF_TERM *f,
+                   unsigned *arity)
+{
+    ERL_NIF_TERM head;
+    const ERL_NIF_TERM *e;
+    int n;
+    while (enif_get_list_cell(env, *list, &head, list)) {
+        if (!enif_get_tuple(env, head, &n, &e) || n != 3 || !enif_get_uint(env, e[2], arity))
+            continue;
+        *m = e[0];
+        *f = e[1];
+        return true;
+    }
+    return false;
 }
 
 struct function *snapshot_function(const struct snapshot *s, ERL_NIF_TERM m, ERL_NIF_TERM f,
@@ -16,7 +32,7 @@ struct function *snapshot_function(const struct snapshot *s, ERL_NIF_TERM m, ERL
 {
     if (s->nfunctions == 0)
         return NULL;
-    for (uint32_t i = hash_function(m, f, arity) & s->mask; s->slot[i].m; i = (i + 1) & s->mask)
+    for (uint32_t i = snapshot_hash(m, f, arity) & s->mask; s->slot[i].m; i = (i + 1) & s->mask)
         if (s->slot[i].f == f && s->slot[i].m == m && s->slot[i].arity == arity)
             return &s->function[s->slot[i].index];
     return NULL;
@@ -26,7 +42,7 @@ struct function *snapshot_function(const struct snapshot *s, ERL_NIF_TERM m, ERL
 static struct function *make_function(struct snapshot *s, ERL_NIF_TERM m, ERL_NIF_TERM f,
                                       uint32_t arity)
 {
-    uint32_t i = hash_function(m, f, arity) & s->mask;
+    uint32_t i = snapshot_hash(m, f, arity) & s->mask;
     for (; s->slot[i].m; i = (i + 1) & s->mask)
         if (s->slot[i].f == f && s->slot[i].m == m && s->slot[i].arity == arity)
             return &s->function[s->slot[i].index];

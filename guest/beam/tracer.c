@@ -32,11 +32,6 @@ static bool gate_open(void)
                atomic_load_explicit(&agent.serial, memory_order_relaxed);
 }
 
-static struct proctab *processes(void)
-{
-    return atomic_load_explicit(&agent.processes, memory_order_acquire);
-}
-
 /* Returns the answer when there is no server. The VM asks for a tracer's status before it reports
  * or hands on a tracer, and may remove it then. At an event it must not: an emulator with
  * assertions aborts there, and one without takes and releases locks that the event holds. So only
@@ -141,7 +136,7 @@ static void on_in(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *
         hibernation_in(t, env, argv);
     if (s->vtime) {
         bool fresh;
-        struct process *p = proctab_claim(processes(), argv[2], &fresh);
+        struct process *p = proctab_claim(agent_processes(), argv[2], &fresh);
         if (fresh)
             *p = (struct process){0};
         if (p) {
@@ -162,7 +157,7 @@ static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv 
     if (!exiting && hibernation_wanted(s))
         hibernation_out(s, t, env, argv);
     scheduled(s, t, PROBE_PROCESS_UNSCHEDULED, env, argv, exiting);
-    struct process *p = s->vtime ? proctab_find(processes(), argv[2]) : NULL;
+    struct process *p = s->vtime ? proctab_find(agent_processes(), argv[2]) : NULL;
     if (p && p->in) {
         p->total += tracer_thread(t)->running.began - p->in - p->ours;
         p->in = 0;
@@ -174,7 +169,7 @@ static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv 
 static void not_its_time(struct engine_thread *t)
 {
     struct tracer_thread *me = tracer_thread(t);
-    struct process *p = me->running.pid ? proctab_find(processes(), me->running.pid) : NULL;
+    struct process *p = me->running.pid ? proctab_find(agent_processes(), me->running.pid) : NULL;
     if (p && p->in && p->on == t)
         p->ours += monotonic_ns() - me->running.began;
 }
@@ -207,10 +202,8 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         procname_event(env, argv); /* also before the programs that want names run */
     if (s && __builtin_expect(s->vtime, 0))
         me->running.began = monotonic_ns();
-    if (known && __builtin_expect(frames_counted(), 0))
-        frames_event(t, env, argv); /* also before the programs that want these calls run */
     if (!s)
-        ;
+        frames_event(t, env, argv); /* the programs that want these calls do not run yet */
     else if (!known)
         shapes_lost(s, t, env, argv);
     else if (tag == a->call)

@@ -56,8 +56,7 @@ static uint64_t arg_value(struct engine_ctx *ctx, unsigned n)
 
 uint64_t values_vtimestamp(struct engine_ctx *ctx)
 {
-    const struct process *p = proctab_find(
-        atomic_load_explicit(&agent.processes, memory_order_acquire), event_of(ctx)->pid);
+    const struct process *p = proctab_find(agent_processes(), event_of(ctx)->pid);
     return p ? __atomic_load_n(&p->total, __ATOMIC_RELAXED) : 0;
 }
 

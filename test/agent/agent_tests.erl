@@ -61,7 +61,7 @@ tests() ->
      collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
      whole_module, heard_meanwhile, given_up_and_loaded, given_up_beside, ended_and_loaded, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, instructions, builtins_and_other_sessions,
-     collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, late_answers, suspended_processes, server_crashed, everything,
+     collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, answers_until, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, shapes, shapes_of_the_vm, messages_of_other_shapes, answers_of_other_shapes, terms_refused, terms_hidden, redact_is_read, redact_unreadable, filters_refused, filters_are_set, many_times, under_churn, taken_away_at_work, guard_killed_too].
 
 %% Runs a test; returns ok or failed.
@@ -1814,6 +1814,17 @@ test(collections_begun) ->
         true = apply(trace, session_destroy, [S]),
         T ! stop, P ! stop
     end;
+
+%% Questions end at a time that is given: what was asked until then has answers, one may have been asked in vain, and the others are given back.
+test(answers_until) ->
+    Slow = fun(X) -> timer:sleep(20), X end,
+    Xs = lists:seq(1, 1000),
+    {Answers, Left} = erltrace_agent_aside:each_until(Slow, Xs, 10000, 2, erltrace_agent_lib:now_ms() + 200),
+    Had = [X || {X, X} <- Answers],
+    ?assert(Left =/= []), % all of them take 20 s
+    ?equal(Xs, Had ++ [length(Had) + 1] ++ Left),
+    ?equal({[], []}, erltrace_agent_aside:each_until(Slow, [], 10, 1, infinity)),
+    ?equal({[{1, 1}], []}, erltrace_agent_aside:each_until(Slow, [1], 10000, 1, infinity));
 
 %% What the VM does not answer holds nobody up.
 test(late_answers) ->

@@ -109,18 +109,23 @@ def test_during_the_trace(t):
     t.clean(node)
 
 
+def saying(node, worker, trace):
+    """A function that returns what the trace prints when the worker sends a process a message."""
+    def said(process):
+        sends(node, worker, [process])
+        at = said.at = trace.wait("^to ", start=said.at) + 1
+        return trace.out.lines[at - 1]
+    said.at = 0
+    return said
+
+
 def test_as_they_change(t):
     """A name that comes and goes; a label, which is seen at the next look."""
     node, worker = workload(t)
     one, two = [node("etn:start(spawn, x)") for _ in range(2)]
     trace = t.trace("-q", "-x", "switchrate=20ms", "-n", NAMED, worker, node("self()"), node=node)
     trace.ready()
-
-    def said(process):
-        sends(node, worker, [process])
-        at = said.at = trace.wait("^to ", start=said.at) + 1
-        return trace.out.lines[at - 1]
-    said.at = 0
+    said = saying(node, worker, trace)
     t.equal(said(one), "to etn:sink/0.", "not registered", trace)
     node(f"register(etn_one, {pid(one)})")
     t.equal(said(one), "to etn_one.", "registered", trace)
@@ -251,12 +256,7 @@ def test_in_the_dictionary(t):
     pids = born()
     trace = t.trace("-q", "-x", "switchrate=20ms", "-n", NAMED, worker, node("self()"), node=node)
     trace.ready()
-
-    def said(process):
-        sends(node, worker, [process])
-        at = said.at = trace.wait("^to ", start=said.at) + 1
-        return trace.out.lines[at - 1]
-    said.at = 0
+    said = saying(node, worker, trace)
     t.equal([said(p) for p in pids], [f"to {name}." for _, name in KEPT], "older", trace)
     young = born()
     for p, (_, name) in zip(young, KEPT):

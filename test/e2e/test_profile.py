@@ -193,7 +193,7 @@ def test_user_of_the_node(t):
     with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
         paranoid = int(f.read())
     if os.geteuid() != 0 or t.otp or paranoid != 2 or not has_task_clock():
-        raise Skipped("only root can become somebody else, whom this kernel does not let sample as this test is about")
+        raise Skipped("this test needs root, and kernel.perf_event_paranoid at 2")
     name = f"nobody{os.getpid()}"
     shown = subprocess.Popen(["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--inh-caps=-all", "erl", "-noinput", "-sname", name, "-setcookie",
                               COOKIE, "-eval", "(fun F(L) -> lists:foldl(fun(X, A) -> (A * 31 + X) band 65535 end, 0, L), F(L) end)(lists:seq(1, 100000))."],

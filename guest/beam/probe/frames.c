@@ -1,7 +1,6 @@
 /* frames.c - see frames.h. */
 #include "beam/probe/frames.h"
 
-#include "base/hash.h"
 #include "base/size.h"
 
 struct framed_function {
@@ -20,7 +19,7 @@ struct framed {
 };
 
 static struct framed *retired;  /* the server's */
-static _Atomic uint32_t rounds; /* how often counting began anew */
+static _Atomic uint32_t rounds; /* incremented each time that all counts are forgotten */
 
 /* -- events -------------------------------------------------------------------------------------
  */
@@ -29,21 +28,16 @@ static _Atomic uint32_t rounds; /* how often counting began anew */
 static struct framed_function *slot_of(struct framed *t, ERL_NIF_TERM m, ERL_NIF_TERM f,
                                        uint32_t arity)
 {
-    uint32_t i = (uint32_t)hash_mix(m ^ 0x9e3779b97f4a7c15u, f ^ (uint64_t)arity << 32) & t->mask;
+    uint32_t i = snapshot_hash(m, f, arity) & t->mask;
     while (t->slot[i].m && (t->slot[i].f != f || t->slot[i].m != m || t->slot[i].arity != arity))
         i = (i + 1) & t->mask;
     return &t->slot[i];
 }
 
-static struct proctab *processes(void)
-{
-    return atomic_load_explicit(&agent.processes, memory_order_acquire);
-}
-
 /* Returns the process's record when it is in use and belongs to this round. */
 static struct process *counted(ERL_NIF_TERM pid)
 {
-    struct process *p = proctab_find(processes(), pid);
+    struct process *p = proctab_find(agent_processes(), pid);
     return p && p->round == atomic_load_explicit(&rounds, memory_order_relaxed) ? p : NULL;
 }
 
@@ -60,7 +54,7 @@ bool frames_too_many(struct engine_thread *t, ERL_NIF_TERM pid)
 static void left_one(struct engine_thread *t, ERL_NIF_TERM pid, struct framed_function *fn)
 {
     bool fresh;
-    struct process *p = proctab_claim(processes(), pid, &fresh);
+    struct process *p = proctab_claim(agent_processes(), pid, &fresh);
     uint32_t round = atomic_load_explicit(&rounds, memory_order_relaxed);
     if (!p) { /* what cannot be counted cannot be bounded */
         atomic_store_explicit(&fn->overrun, true, memory_order_relaxed);
@@ -79,24 +73,34 @@ static void left_one(struct engine_thread *t, ERL_NIF_TERM pid, struct framed_fu
         atomic_store_explicit(&fn->overrun, true, memory_order_relaxed);
 }
 
-void frames_event(struct engine_thread *t, ErlNifEnv *env, const ERL_NIF_TERM argv[])
+void frames_call(struct engine_thread *t, ERL_NIF_TERM pid, ERL_NIF_TERM m, ERL_NIF_TERM f,
+                 unsigned arity, bool meta)
 {
     struct framed *framed = atomic_load_explicit(&agent.framed, memory_order_acquire);
+    struct framed_function *fn = framed ? slot_of(framed, m, f, arity) : NULL;
+    if (fn && fn->m && (meta ? fn->meta : fn->local))
+        left_one(t, pid, fn);
+}
+
+void frames_gone(ERL_NIF_TERM pid)
+{
+    struct process *p = frames_counted() ? counted(pid) : NULL;
+    if (p && p->frames > 0)
+        p->frames--;
+}
+
+void frames_event(struct engine_thread *t, ErlNifEnv *env, const ERL_NIF_TERM argv[])
+{
     ERL_NIF_TERM m, f;
     unsigned arity;
     bool meta;
-    if (!framed)
+    if (!frames_counted())
         return;
-    if (argv[0] == agent.atom.return_from || argv[0] == agent.atom.exception_from) {
-        struct process *p = counted(argv[2]);
-        if (p && p->frames > 0)
-            p->frames--;
-    } else if (argv[0] == agent.atom.call && argv[1] != agent.atom.global &&
-               event_get_mfa(env, argv[3], &m, &f, &arity, &meta)) {
-        struct framed_function *fn = slot_of(framed, m, f, arity);
-        if (fn->m && (meta ? fn->meta : fn->local))
-            left_one(t, argv[2], fn);
-    }
+    if (argv[0] == agent.atom.return_from || argv[0] == agent.atom.exception_from)
+        frames_gone(argv[2]);
+    else if (argv[0] == agent.atom.call && argv[1] != agent.atom.global &&
+             event_get_mfa(env, argv[3], &m, &f, &arity, &meta))
+        frames_call(t, argv[2], m, f, arity, meta);
 }
 
 /* -- the server ---------------------------------------------------------------------------------
@@ -139,16 +143,12 @@ void frames_end(void)
 /* Adds the functions of a list. */
 static void add(ErlNifEnv *env, struct framed *t, ERL_NIF_TERM list, bool meta)
 {
-    ERL_NIF_TERM head;
-    const ERL_NIF_TERM *e;
-    int n;
+    ERL_NIF_TERM m, f;
     unsigned arity;
-    while (enif_get_list_cell(env, list, &head, &list)) {
-        if (!enif_get_tuple(env, head, &n, &e) || n != 3 || !enif_get_uint(env, e[2], &arity))
-            continue;
-        struct framed_function *fn = slot_of(t, e[0], e[1], arity);
-        fn->m = e[0];
-        fn->f = e[1];
+    while (snapshot_next(env, &list, &m, &f, &arity)) {
+        struct framed_function *fn = slot_of(t, m, f, arity);
+        fn->m = m;
+        fn->f = f;
         fn->arity = arity;
         fn->local = fn->local || !meta;
         fn->meta = fn->meta || meta;

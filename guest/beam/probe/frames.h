@@ -28,8 +28,11 @@ static inline bool frames_counted(void)
 }
 /* Returns whether a process has so many frames that no call may leave another one. */
 bool frames_too_many(struct engine_thread *t, ERL_NIF_TERM pid);
-/* Counts what an event leaves, or takes away; takes the arguments of trace/5. Between engine_enter
- * and engine_leave. */
+/* Count a call, and the end of a frame. Between engine_enter and engine_leave. */
+void frames_call(struct engine_thread *t, ERL_NIF_TERM pid, ERL_NIF_TERM m, ERL_NIF_TERM f,
+                 unsigned arity, bool meta);
+void frames_gone(ERL_NIF_TERM pid);
+/* Does either for an event of which nothing else is looked at; takes the arguments of trace/5. */
 void frames_event(struct engine_thread *t, ErlNifEnv *env, const ERL_NIF_TERM argv[]);
 
 /* -- for the server -----------------------------------------------------------------------------

@@ -253,8 +253,6 @@ static ERL_NIF_TERM copy(struct room *r, ERL_NIF_TERM t, unsigned depth)
     }
 }
 
-enum { ARGS_MOST = 255 /* of a function */ };
-
 ERL_NIF_TERM frozen_args(ErlNifEnv *env, ERL_NIF_TERM list, uint64_t *to, size_t n, size_t *used,
                          bool *whole)
 {
@@ -263,7 +261,7 @@ ERL_NIF_TERM frozen_args(ErlNifEnv *env, ERL_NIF_TERM list, uint64_t *to, size_t
     size_t args = 0, large = 0;
     *used = 0;
     *whole = false;
-    for (; args < ARGS_MOST && enif_get_list_cell(env, tail, &head, &tail); args++)
+    for (; args < READ_ARITY_MOST && enif_get_list_cell(env, tail, &head, &tail); args++)
         large += !read_is_word(head);
     if (args == 0) {
         *whole = true;

@@ -134,7 +134,7 @@ static struct thread {
     struct code_extent stack; /* the whole C stack */
     uint64_t bottom;          /* the first word of every process's stack, where that ends */
     struct oncpu_clock clock[ONCPU_RATES];
-    _Atomic bool stopped[ONCPU_RATES]; /* by the handler, since nobody took samples */
+    _Atomic bool stopped[ONCPU_RATES]; /* the handler stopped it, since nobody took samples */
     uint64_t entered;                  /* its processor time when it was added, ns */
     /* The handler's own: */
     uint64_t regs;         /* where %rbx points while Erlang code runs, 0: not known */

@@ -87,7 +87,7 @@ uint32_t oncpu_threads(void);
 uint64_t oncpu_used(void);
 /* Returns the worst kind of clock that a rate has had on a thread since it came into use. */
 enum oncpu_clock_kind oncpu_worst(uint32_t rate);
-/* Notes that somebody takes samples, and lets clocks go on that have stopped for lack of it. */
+/* Notes that somebody takes samples. Clocks that stopped because nobody did go on. */
 void oncpu_served(uint64_t now);
 
 /* Begins to end, or goes on: returns true when nothing is left. Only the server or the guard, and
@@ -111,7 +111,8 @@ ERL_NIF_TERM oncpu_entered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
  * many samples; true: there may be more. Only the server.
  * nif_profile_counts(Program) -> {Samples, Idle, Hidden, Unknown, Late, Dropped, Ns, Clock}: Ns is
  *     the processor time of the schedulers from when it began to run until its samples were last
- *     taken, Clock the worst kind of its clocks: enum oncpu_clock_kind */
+ *     taken, Clock the worst kind of its clocks: task | user | cpu, as
+ *     oncpu_clock.h has them, or undefined */
 ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 

@@ -38,7 +38,8 @@ static bool is_filtered(void)
     return n <= 0 || strstr(text, none) == NULL;
 }
 
-/* Returns whether so many descriptors are free beside this one, the lowest that was. */
+/* Returns whether the process has more than `room` free descriptors. fd has just been the lowest
+ * free one. */
 static bool has_room(int fd, uint32_t room)
 {
     struct rlimit most;

@@ -6,7 +6,7 @@
  * is. THE CPU CLOCK (timer_create) expires only at the system's tick, which stands still while a
  * processor idles, and runs in step with the milliseconds at which the VM wakes processes: what
  * runs right after a wake-up is never seen, and what runs into a tick is seen instead. So it is
- * used only where the system refuses the task clock, and whoever reads the samples is told.
+ * used only where the system refuses the task clock; the profile then says so.
  *
  * A filter of system calls may end the process that makes one which it does not know (that is how
  * systemd's SystemCallFilter= works unless told otherwise). So where there is a filter, whatever it

@@ -142,7 +142,8 @@ static void count(struct oncpu_counts *c, const struct oncpu_event *e)
     c->hidden += e->s->hidden;
     c->unknown += e->s->pid != 0 && !e->known;
     c->late += e->s->overrun;
-    c->worst = oncpu_worst(e->s->rate) > c->worst ? oncpu_worst(e->s->rate) : c->worst;
+    const enum oncpu_clock_kind clock = oncpu_worst(e->s->rate);
+    c->worst = clock > c->worst ? clock : c->worst;
 }
 
 struct programs {
@@ -220,7 +221,7 @@ ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         ps.v[ps.n++] = p;
     }
     struct engine_thread *t = engine_thread_self();
-    const uint64_t ahead = wall_ahead(), used = oncpu_used();
+    const uint64_t ahead = wall_ahead();
     uint32_t n = 0;
     most = most < TAKEN_MOST ? most : TAKEN_MOST;
     oncpu_served(monotonic_ns());
@@ -234,9 +235,12 @@ ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
             atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
     }
     take_drops(&ps);
+    if (n == most)
+        return agent.atom.true_;
+    const uint64_t used = oncpu_used();
     for (uint32_t i = 0; i < ps.n; i++)
         ps.v[i]->profile->until = used;
-    return n == most ? agent.atom.true_ : agent.atom.false_;
+    return agent.atom.false_;
 }
 
 ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -246,9 +250,12 @@ ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     if (p == NULL || p->profile == NULL)
         return enif_make_badarg(env);
     const struct oncpu_counts *c = p->profile;
+    const ERL_NIF_TERM clock[] = {[ONCPU_CLOCK_NONE] = agent.atom.undefined,
+                                  [ONCPU_CLOCK_TASK] = agent.atom.task,
+                                  [ONCPU_CLOCK_USER] = agent.atom.user,
+                                  [ONCPU_CLOCK_CPU] = agent.atom.cpu};
     return enif_make_tuple8(env, enif_make_uint64(env, c->samples), enif_make_uint64(env, c->idle),
                             enif_make_uint64(env, c->hidden), enif_make_uint64(env, c->unknown),
                             enif_make_uint64(env, c->late), enif_make_uint64(env, c->dropped),
-                            enif_make_uint64(env, c->until - c->used),
-                            enif_make_uint(env, c->worst));
+                            enif_make_uint64(env, c->until - c->used), clock[c->worst]);
 }

@@ -94,23 +94,22 @@ bool records_old(ErlNifEnv *env, struct terms_view *v, ERL_NIF_TERM list)
 {
     struct known_records *all = &v->records;
     ERL_NIF_TERM head, rest = list;
-    unsigned i;
+    unsigned i, next = 0;
     uint32_t n = 0;
-    while (enif_get_list_cell(env, rest, &head, &rest))
-        if (!enif_get_uint(env, head, &i) || i >= all->n)
+    for (; enif_get_list_cell(env, rest, &head, &rest); next = i + 1, n++)
+        if (!enif_get_uint(env, head, &i) || i < next || i >= all->n)
             return false;
     /* At no time does one count as current that is old before and after. */
-    for (rest = list; enif_get_list_cell(env, rest, &head, &rest); n++)
+    for (rest = list; enif_get_list_cell(env, rest, &head, &rest);)
         if (enif_get_uint(env, head, &i))
             atomic_store(&all->v[i].old, true);
     atomic_store(&all->nold, n);
-    for (uint32_t k = 0; k < all->n; k++) {
-        bool old = false;
-        for (rest = list; !old && enif_get_list_cell(env, rest, &head, &rest);)
-            old = enif_get_uint(env, head, &i) && i == k;
-        if (!old)
+    uint32_t k = 0;
+    for (rest = list; enif_get_list_cell(env, rest, &head, &rest); k++)
+        for (enif_get_uint(env, head, &i); k < i; k++)
             atomic_store(&all->v[k].old, false);
-    }
+    for (; k < all->n; k++)
+        atomic_store(&all->v[k].old, false);
     return true;
 }
 

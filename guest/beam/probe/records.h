@@ -20,8 +20,8 @@ const char *records_take(ErlNifEnv *env, struct arena *arena, ERL_NIF_TERM list,
 /* Returns the record that a tuple of n elements is, NULL: none that is known. v may be NULL. */
 const struct known_record *records_find(const struct terms_view *v, const ERL_NIF_TERM *e, int n);
 
-/* Sets which records may have changed, by a list of their numbers; all others have not. Only for
- * the server. Returns false if it is no such list. */
+/* Sets which records may have changed, by a list of their numbers in order; all others have not.
+ * Only for the server. Returns false if it is no such list. */
 bool records_old(ErlNifEnv *env, struct terms_view *v, ERL_NIF_TERM list);
 static inline bool records_any_old(const struct terms_view *v)
 {

@@ -621,7 +621,7 @@ size_t read_integer_words(ERL_NIF_TERM t)
 /* How funs of this VM are made: the number of captured terms, and `more`, is in a byte of one of
  * the words before these, of which there are `heads`; 0: not known. Where there is more it is not
  * in external funs (fun m:f/a), which then are these words alone. `least`: the words of a local fun
- * beside the captured terms, some of which may lie behind them. */
+ * beside the captured terms. Some of these words may lie behind the captured terms. */
 static struct {
     unsigned heads, word, shift;
     size_t least;

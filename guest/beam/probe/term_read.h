@@ -129,12 +129,13 @@ struct read_fun {
     const ERL_NIF_TERM *captured;
     size_t n, words;
 };
-/* Reads a fun. Returns false for anything else, for
- * a copy of the agent, and where this VM's funs are not known. */
+/* Reads a fun. Returns false for anything else, for a copy of the agent, and where this VM's funs
+ * are not known. */
 bool read_fun(ERL_NIF_TERM t, struct read_fun *f);
-/* Learns where the number of captured terms is, from funs that the caller has made: `of` has lists
- * [Fun | Captured], of words that are all different; `least` is the number of words that a fun has
- * at least, beside these. Returns whether all agree on one place. Only while nothing reads. */
+/* Learns where a fun has the number of captured terms, from funs that the caller has made. `of` is
+ * a list of lists [Fun | Captured]; what is captured are words, all different. `least`: the words
+ * that a fun has beside these. Returns whether all funs agree on one place. No thread may be
+ * reading terms. */
 bool read_learn_funs(ErlNifEnv *env, ERL_NIF_TERM of, size_t least);
 
 /* A native record: the atoms of its module and name, and whether other modules may see its fields,

@@ -13,6 +13,7 @@
  * only one pattern, which is a global one when nothing else is needed. */
 #include "base/clock.h"
 #include "beam/probe/hooks.h"
+#include "beam/probe/frames.h"
 #include "beam/probe/missed.h"
 #include "beam/probe/shapes.h"
 
@@ -264,6 +265,8 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
         shapes_lost(s, t, env, argv);
         return;
     }
+    if (argv[1] != agent.atom.global)
+        frames_call(t, pid, m, f, arity, meta); /* also of a function that no program names now */
     struct function *fn = snapshot_function(s, m, f, arity);
     if (!fn) {
         if (argv[1] != agent.atom.global)
@@ -393,6 +396,7 @@ void tracer_frame_gone(const struct snapshot *s, struct engine_thread *t, ErlNif
     ERL_NIF_TERM m, f;
     unsigned arity;
     bool args;
+    frames_gone(argv[2]);
     if (!event_get_mfa(env, argv[3], &m, &f, &arity, &args))
         return;
     const struct function *fn = snapshot_function(s, m, f, arity);
