@@ -809,6 +809,7 @@ struct erltrace_aggr {
                               stddev: count, sum, and the sum of squares, low word first.
                               Histograms: the counts of all buckets */
     size_t nwords;
+    int at_least; /* 1: of a size in it only a part was counted: the true value may be larger */
 };
 typedef int erltrace_aggr_fn(const struct erltrace_aggr *a, void *arg);
 /* Calls fn for each entry as of the last reading. A program that continues to run does not change

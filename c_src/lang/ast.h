@@ -51,6 +51,7 @@ struct lang_var {
     uint8_t nkeys;
     uint8_t alloca; /* enum lang_alloca: origin of the pointer last assigned */
     uint8_t means;  /* enum lang_means: of what was assigned so far */
+    bool sized;     /* a size is part of what was assigned so far */
     int made_by;    /* the line of the assignment that created it; 0: it is declared */
     const struct type *key[WORD_KEYS_MAX];
     uint32_t id;           /* index into the program's variables, in order of creation */
@@ -180,7 +181,7 @@ struct lang_stmt {
     struct node *args;          /* what is recorded, in order (by next); see act */
     struct lang_agg *agg;       /* ACT_AGG */
     struct node *known;         /* ACT_AGG: aggregate only if this holds; NULL: always */
-    bool counts;                /* ... and where it does not hold, a size is missing: count that */
+    bool sized;                 /* ... of which a size is part: count where it does not hold */
     struct lang_aggref *refs;   /* printa and similar: the aggregations, in order */
     struct lang_stmt *yes, *no; /* ACT_IF; NULL: empty branch */
     struct lang_stmt *next;

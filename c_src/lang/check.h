@@ -183,16 +183,19 @@ void check_arg_is_passed(struct lang *l, const struct node *n);
 void check_key_of_text(struct lang *l, const struct node *key);
 /* Warns about an assignment to a variable that an earlier one, of a smaller type, has created. */
 void check_kept_whole(struct lang *l, const struct node *assignment);
+/* Notes in the variable that it is assigned a size. */
+void check_sized(struct lang *l, const struct node *assignment);
 /* Warns about a term that is compared with a character constant, which is a number. */
 void check_term_as_number(struct lang *l, const struct node *comparison, const struct node *number);
 /* Warns about the number of an element that no term has. */
 void check_first_element(struct lang *l, const struct node *n);
 /* Warns about a checked comparison whose result the argument's possible values fix in advance. */
 void check_comparison(struct lang *l, const struct node *n);
-/* Warns about an aggregated value that is not known here. Returns the condition under which the
- * value is meaningful: no argument in it is the number that stands for "not known". NULL: always
- * meaningful. *size: where it is not, a size may be too large to count. */
-struct node *check_aggregated(struct lang *l, const struct node *value, bool *size);
+/* Warns about an aggregated value that is not known here, of those that an aggregating function
+ * takes. Returns the condition under which the value is meaningful: no argument in it is the number
+ * that stands for "not known". NULL: always meaningful. *size: a size is part of it, which may be
+ * unknown or a lower bound. */
+struct node *check_aggregated(struct lang *l, const struct node *values, bool *size);
 
 /* -- check_means.c -- */
 /* Returns what a checked expression names, an enum lang_means. */

@@ -302,7 +302,7 @@ static void aggregation(struct lang *l, struct lang_stmt *s)
             a->means[i] = means_both(a->means[i], check_means(l, k));
     }
     if (s->args)
-        s->known = check_aggregated(l, s->args, &s->counts);
+        s->known = check_aggregated(l, s->args, &s->sized);
     s->act = ACT_AGG;
     s->agg = a;
     /* keys, then values, in one list */

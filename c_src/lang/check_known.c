@@ -146,6 +146,29 @@ void check_kept_whole(struct lang *l, const struct node *n)
          value->type->size * 8, v->name, v->type->name, v->made_by);
 }
 
+/* Returns whether a size is part of a checked expression. */
+static bool has_size(struct lang *l, const struct node *n)
+{
+    const struct type *t;
+    const struct probe_arg *row = n->kind == N_ARG ? check_argument(l, n, &t) : NULL;
+    if ((row && row->form == PROBE_FORM_SIZE) || (n->kind == N_VAR && n->var->sized) ||
+        (n->kind == N_CALL && n->num == DIF_SUBR_term_words))
+        return true;
+    for (size_t i = 0; i < 3; i++)
+        if (n->kid[i] && has_size(l, n->kid[i]))
+            return true;
+    for (const struct node *a = n->args; a; a = a->next)
+        if (has_size(l, a))
+            return true;
+    return false;
+}
+
+void check_sized(struct lang *l, const struct node *assignment)
+{
+    struct lang_var *v = assignment->kid[0]->var;
+    v->sized = v->sized || has_size(l, assignment->kid[1]);
+}
+
 void check_term_as_number(struct lang *l, const struct node *comparison, const struct node *number)
 {
     char text[sizeof number->num + 1];
@@ -213,14 +236,13 @@ static struct node *both(struct lang *l, struct node *all, struct node *is)
 
 /* Adds to `all` the conditions that exclude "not known" values below n: of arguments, and of the
  * sizes of terms. */
-static struct node *known(struct lang *l, const struct node *n, struct node *all, bool *size)
+static struct node *known(struct lang *l, const struct node *n, struct node *all)
 {
     const struct type *t;
     const struct probe_arg *row = n->kind == N_ARG ? check_argument(l, n, &t) : NULL;
     if (row && row->form == PROBE_FORM_UNKNOWN)
         warn(l, &n->pos, "count() counts the events",
              "arg%u, %s, is not known here: nothing is aggregated", (unsigned)n->num, row->name);
-    *size |= row && row->form == PROBE_FORM_SIZE;
     if (row && (row->form == PROBE_FORM_UNKNOWN || row->form == PROBE_FORM_NUMBER ||
                 row->form == PROBE_FORM_SIZE)) {
         struct node *arg = node_new(l, N_CAST, &n->pos);
@@ -228,22 +250,24 @@ static struct node *known(struct lang *l, const struct node *n, struct node *all
         arg->kid[0] = node_clone(l, n);
         all = both(l, all, other_than(l, node_done(l, arg), row->stands, t));
     }
-    if (n->kind == N_CALL && n->num == DIF_SUBR_term_words) {
-        *size = true;
+    if (n->kind == N_CALL && n->num == DIF_SUBR_term_words)
         return both(l, all, other_than(l, node_clone(l, n), -1, n->type));
-    }
     for (size_t i = 0; i < 3; i++)
         if (n->kid[i])
-            all = known(l, n->kid[i], all, size);
+            all = known(l, n->kid[i], all);
     for (const struct node *a = n->args; a; a = a->next)
-        all = known(l, a, all, size);
+        all = known(l, a, all);
     return all;
 }
 
-struct node *check_aggregated(struct lang *l, const struct node *value, bool *size)
+struct node *check_aggregated(struct lang *l, const struct node *values, bool *size)
 {
+    struct node *all = NULL;
     *size = false;
-    struct node *all = known(l, value, NULL, size);
+    for (const struct node *n = values; n; n = n->next) {
+        all = known(l, n, all);
+        *size = *size || has_size(l, n);
+    }
     if (all)
         check_expr(l, all);
     return all;

@@ -474,6 +474,7 @@ const struct type *check_assign(struct lang *l, struct node *n)
             return check_bad(n);
         if (left->kind == N_VAR) {
             check_kept_whole(l, n);
+            check_sized(l, n);
             left->var->means = means_both(left->var->means, check_means(l, right));
         }
         return n->type = lt;

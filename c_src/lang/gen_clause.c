@@ -121,10 +121,12 @@ static void statement(struct gen *g, const struct lang_stmt *s, uint32_t begin)
         if (s->known)
             gen_jump(g, s->known, false, &unknown);
         g->maybe += s->known != NULL;
+        if (s->sized)
+            gen_unreg(g, gen_call(g, DIF_SUBR_lower, NULL));
         gen_tuple(g, s->args, s->agg->key, s->agg->nkeys);
         gen_emit(g, dif_ai(DIF_OP_AGG, 0, s->agg->id));
         g->maybe -= s->known != NULL;
-        if (s->counts) {
+        if (s->known && s->sized) {
             struct label end = {0};
             gen_branch(g, DIF_OP_BA, &end);
             gen_place(g, &unknown);

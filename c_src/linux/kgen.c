@@ -178,7 +178,7 @@ int kgen_check(const struct dif_image *img, struct diags *d)
             return cannot(d, dif_action_info(img->actions[i].kind)->name, "()");
     for (uint32_t i = 0; i < img->ncode; i++) {
         const unsigned op = img->code[i] >> 24, imm = img->code[i] & 65535;
-        if (op == DIF_OP_CALL && subrs[imm] == NULL)
+        if (op == DIF_OP_CALL && subrs[imm] == NULL && imm != DIF_SUBR_lower)
             return cannot(d, dif_subr_info(imm)->name, "()");
         if ((op == DIF_OP_LDBA || op == DIF_OP_LDB) && !has_builtin(imm))
             return cannot(d, dif_builtin_info(imm)->name, "");
@@ -600,6 +600,10 @@ static void element(struct kgen *g, unsigned which, unsigned index, uint32_t pc)
 static void subroutine(struct kgen *g, unsigned which, uint32_t pc)
 {
     const struct dif_subr_info *is = dif_subr_info(which);
+    if (which == DIF_SUBR_lower) { /* nothing here is a size that is counted in part */
+        kcode_set(g->c, R0, 0);
+        return;
+    }
     for (unsigned i = 0; i < g->depth && i < 4; i++)
         tuple(g, R2 + i, i);
     for (unsigned i = g->depth; i < is->max && i < 4; i++)

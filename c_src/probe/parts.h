@@ -23,7 +23,7 @@
 #define DRIVER_NAME {"char *", "name", "the port's name"}
 #define NODE       {"char *", "node", "this node"}
 #define REMOTE     {"char *", "remote_node", "the node at the other end"}
-#define SIZE       {"uint32_t", "size", "message size in words; 4294967295: too large to count", PROBE_FORM_SIZE, UINT32_MAX}
+#define SIZE       {"uint32_t", "size", "message size in words, of a large message a lower bound; 4294967295: not known", PROBE_FORM_SIZE, UINT32_MAX}
 #define BYTES      {"int", "bytes", "bytes passed to the driver"}
 #define TOKEN(name, what) {"int", name, "seq_trace: " what "; 0 without a token"}
 #define TOKENS     TOKEN("token_label", "label; -2147483648 if it is not an integer of 32 bits"), \

@@ -56,7 +56,7 @@ enum probe_form {
     PROBE_FORM_TABLE,    /* the name or reference of an ETS table */
     PROBE_FORM_UNKNOWN,  /* not known here: always the number `stands` */
     PROBE_FORM_NUMBER,   /* a number; `stands` if it is not known */
-    PROBE_FORM_SIZE      /* a size; `stands` if it is too large to count */
+    PROBE_FORM_SIZE      /* a size, maybe a lower bound; `stands` if nothing is known */
 };
 
 struct probe_arg {

@@ -13,6 +13,21 @@
 #include "util/merge.h"
 #include "util/table.h"
 
+/* -- values: the words of a function, and whether they are lower bounds -------------------------
+ */
+
+static void start(const struct aggr *a, uint64_t *words)
+{
+    word_agg_start(a->fn, words, a->nwords);
+    words[a->nwords] = 0;
+}
+
+static void merge(const struct aggr *a, uint64_t *into, const uint64_t *words)
+{
+    word_agg_merge(a->fn, into, words, a->nwords);
+    into[a->nwords] |= words[a->nwords];
+}
+
 /* -- the table --------------------------------------------------------------------------------- */
 
 int aggr_table_init(struct aggr_table *t, const struct dif_image *img)
@@ -29,13 +44,14 @@ int aggr_table_init(struct aggr_table *t, const struct dif_image *img)
         t->aggr[i].fn = word_agg(img->aggs[i].func);
         t->aggr[i].name = dif_str(img, img->aggs[i].name);
         t->aggr[i].nwords = dif_agg_words(&img->aggs[i]);
+        t->aggr[i].stride = t->aggr[i].nwords + 1;
         t->aggr[i].normal = 1;
-        t->aggr[i].none = et_malloc((t->aggr[i].nwords + 1) * sizeof(uint64_t));
+        t->aggr[i].none = et_malloc(t->aggr[i].stride * sizeof(uint64_t));
         if (t->aggr[i].none == NULL) {
             aggr_table_free(t);
             return ET_ENOMEM;
         }
-        word_agg_start(t->aggr[i].fn, t->aggr[i].none, t->aggr[i].nwords);
+        start(&t->aggr[i], t->aggr[i].none);
     }
     return 0;
 }
@@ -76,19 +92,19 @@ static int entry_new(struct aggr *a, const uint8_t *key, size_t keylen, struct a
         a->entry = p;
         a->cap = cap;
     }
-    size_t words = a->nwords * sizeof(uint64_t), keys = k->n * sizeof(struct value);
+    size_t words = a->stride * sizeof(uint64_t), keys = k->n * sizeof(struct value);
     struct aggr_entry *e = et_malloc(sizeof *e + words + keys + keylen + 1);
     if (e == NULL)
         return ET_ENOMEM;
     e->words = (uint64_t *)(e + 1);
-    e->key = (struct value *)(e->words + a->nwords);
+    e->key = (struct value *)(e->words + a->stride);
     e->raw = (uint8_t *)(e->key + k->n);
     e->rawlen = keylen;
     e->cpu = NULL;
     e->ncpus = 0;
     e->gone = false;
     memcpy(e->raw, key, keylen);
-    word_agg_start(a->fn, e->words, a->nwords);
+    start(a, e->words);
     int rc = values_parse(k->key, k->n, e->raw, keylen, e->key);
     if (rc == 0)
         rc = hash_put(&a->index, e->raw, keylen, e);
@@ -130,27 +146,35 @@ int aggr_merge_cpu(struct aggr_table *t, uint32_t agg, uint32_t cpu, const uint8
     if (e == NULL)
         return 0;
     if (cpu >= e->ncpus) {
-        uint64_t *p = et_realloc(e->cpu, (cpu + 1) * nwords * sizeof *p);
+        uint64_t *p = et_realloc(e->cpu, (cpu + 1) * a->stride * sizeof *p);
         if (p == NULL)
             return ET_ENOMEM;
         e->cpu = p;
         for (; e->ncpus <= cpu; e->ncpus++)
-            word_agg_start(a->fn, e->cpu + e->ncpus * nwords, a->nwords);
+            start(a, e->cpu + e->ncpus * a->stride);
     }
-    word_agg_merge(a->fn, e->cpu + cpu * nwords, words, a->nwords);
+    word_agg_merge(a->fn, e->cpu + cpu * a->stride, words, a->nwords);
     t->ncpus = cpu + 1 > t->ncpus ? cpu + 1 : t->ncpus;
     return 0;
+}
+
+void aggr_mark_lower(struct aggr_table *t, uint32_t agg, const uint8_t *key, size_t keylen)
+{
+    struct aggr *a = &t->aggr[agg];
+    struct aggr_entry *e = hash_get(&a->index, keylen > 0 ? key : (const uint8_t *)"", keylen);
+    if (e != NULL)
+        e->words[a->nwords] = 1;
 }
 
 const uint64_t *aggr_cpu_words(const struct aggr *a, const struct aggr_entry *of, uint32_t cpu)
 {
     const struct aggr_entry *e = hash_get(&a->index, of->raw, of->rawlen);
-    return e != NULL && cpu < e->ncpus ? e->cpu + cpu * a->nwords : a->none;
+    return e != NULL && cpu < e->ncpus ? e->cpu + cpu * a->stride : a->none;
 }
 
 void aggr_clear_entry(const struct aggr *a, struct aggr_entry *e)
 {
-    word_agg_start(a->fn, e->words, a->nwords);
+    start(a, e->words);
     e->ncpus = 0;
 }
 
@@ -279,7 +303,7 @@ int aggr_view_make(struct aggr_view *v, const struct aggr_table *t, const uint32
     for (size_t i = 0; i < n; i++) {
         v->aggr[i] = &t->aggr[aggs[i]];
         rows += v->aggr[i]->n;
-        words = v->aggr[i]->nwords > words ? v->aggr[i]->nwords : words;
+        words = v->aggr[i]->stride > words ? v->aggr[i]->stride : words;
     }
     /* The rows, then the pointers to their words, in one allocation. */
     v->row = et_calloc(rows ? rows : 1, sizeof *v->row + n * sizeof(uint64_t *));
@@ -371,17 +395,17 @@ int aggr_sweep(struct aggr *a)
 /* Merges what an entry has into another one, which gets its key. */
 static int absorb(const struct aggr *a, struct aggr_entry *into, const struct aggr_entry *e)
 {
-    word_agg_merge(a->fn, into->words, e->words, a->nwords);
+    merge(a, into->words, e->words);
     if (e->ncpus > into->ncpus) {
-        uint64_t *p = et_realloc(into->cpu, e->ncpus * a->nwords * sizeof *p);
+        uint64_t *p = et_realloc(into->cpu, e->ncpus * a->stride * sizeof *p);
         if (p == NULL)
             return ET_ENOMEM;
         into->cpu = p;
         for (; into->ncpus < e->ncpus; into->ncpus++)
-            word_agg_start(a->fn, p + into->ncpus * a->nwords, a->nwords);
+            start(a, p + into->ncpus * a->stride);
     }
     for (uint32_t i = 0; i < e->ncpus; i++)
-        word_agg_merge(a->fn, into->cpu + i * a->nwords, e->cpu + i * a->nwords, a->nwords);
+        merge(a, into->cpu + i * a->stride, e->cpu + i * a->stride);
     return 0;
 }
 

@@ -30,9 +30,10 @@ struct aggr {
     const struct word_agg_info *fn; /* of def->func */
     const char *name;               /* without the @; "_" for the anonymous one */
     unsigned nwords;
-    uint64_t normal;           /* shown values are divided by it; 1 by default */
-    uint64_t *none;            /* the start value */
-    bool printed;              /* printa() has shown it: the final printout omits it */
+    unsigned stride; /* of values in memory: the words, and 1 if they are lower bounds, else 0 */
+    uint64_t normal; /* shown values are divided by it; 1 by default */
+    uint64_t *none;  /* the start value */
+    bool printed;    /* printa() has shown it: the final printout omits it */
     struct aggr_entry **entry; /* in order of arrival */
     size_t n, cap;
     struct hash index; /* key bytes -> entry */
@@ -48,13 +49,22 @@ struct aggr_table {
 int aggr_table_init(struct aggr_table *t, const struct dif_image *img);
 void aggr_table_free(struct aggr_table *t);
 
-/* Merges what was added to one key. Returns 0, ET_ENOMEM, or ET_EIMAGE when it does not fit the
- * aggregation. */
+#define AGGR_LOWER ">=" /* before a lower bound */
+/* Returns whether the value is a lower bound: one of the sizes in it was too large to count. */
+static inline bool aggr_lower(const struct aggr *a, const uint64_t *words)
+{
+    return words[a->nwords] != 0;
+}
+
+/* Merges what was added to one key. Returns 0,
+ * ET_ENOMEM, or ET_EIMAGE when it does not fit the aggregation. */
 int aggr_merge(struct aggr_table *t, uint32_t agg, const uint8_t *key, size_t keylen,
                const uint64_t *words, size_t nwords);
 /* With aggpercpu, also merges what one CPU has added. */
 int aggr_merge_cpu(struct aggr_table *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
                    size_t keylen, const uint64_t *words, size_t nwords);
+/* Notes that a value under this key, which is there, was a lower bound. */
+void aggr_mark_lower(struct aggr_table *t, uint32_t agg, const uint8_t *key, size_t keylen);
 /* Returns the words that a CPU has of this aggregation under the key of `of`, or the start value.
  */
 const uint64_t *aggr_cpu_words(const struct aggr *a, const struct aggr_entry *of, uint32_t cpu);

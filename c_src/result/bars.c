@@ -101,7 +101,8 @@ static void hist_rows(const struct report *r, const struct aggr_view *v, struct 
         put_right(out, buf_str(text), text->len, width);
         buf_addc(out, ' ');
         hist_bar(&scale, (int64_t)words[0], out);
-        buf_printf(out, " %-9" PRId64 "\n", aggr_number(a, words));
+        buf_printf(out, " %s%-9" PRId64 "\n", aggr_lower(a, words) ? AGGR_LOWER : "",
+                   aggr_number(a, words));
     }
 }
 

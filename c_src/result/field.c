@@ -2,6 +2,7 @@
 #include "result/field.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "util/elixir.h"
@@ -215,7 +216,14 @@ void field_aggr(const struct aggr *a, const uint64_t *words, bool zoom, struct b
             return;
         }
         hist_text(&h, a->normal, zoom, out);
+        if (aggr_lower(a, words))
+            buf_printf(out, "%16s some of these values were too large to count, and are larger\n",
+                       AGGR_LOWER);
         hist_free(&h);
+    } else if (aggr_lower(a, words)) {
+        char number[32];
+        snprintf(number, sizeof number, AGGR_LOWER "%" PRId64, aggr_number(a, words));
+        buf_printf(out, " %16s", number);
     } else if (a->fn->result == WORD_DEVIATION) {
         buf_printf(out, " %16" PRIu64, (uint64_t)aggr_number(a, words));
     } else {

@@ -226,6 +226,18 @@ static void put_prefix(struct report *r, const struct erltrace_record *rec)
     r->first = true;
 }
 
+/* Appends which values of a row are lower bounds, if any is. */
+static void at_least(struct buf *out, const struct aggr_view *v, const struct aggr_row *row)
+{
+    bool any = false;
+    for (size_t a = 0; a < v->naggrs; a++)
+        any = any || aggr_lower(v->aggr[a], row->words[a]);
+    for (size_t a = 0; any && a < v->naggrs; a++)
+        buf_printf(out, "%s%s", a == 0 ? ",\"at_least\":[" : ",",
+                   aggr_lower(v->aggr[a], row->words[a]) ? "true" : "false");
+    buf_adds(out, any ? "]" : "");
+}
+
 static void printa(struct report *r, const struct dif_action *act, const struct pf *format)
 {
     struct aggr_order order = report_printed(r->opt);
@@ -259,7 +271,9 @@ static void printa(struct report *r, const struct dif_action *act, const struct 
                 buf_addc(out, ',');
             aggr_value(r, view.aggr[a], view.row[i].words[a]);
         }
-        buf_adds(out, "]}");
+        buf_addc(out, ']');
+        at_least(out, &view, &view.row[i]);
+        buf_addc(out, '}');
     }
     buf_addc(out, ']');
     aggr_view_free(&view);
@@ -513,6 +527,8 @@ static enum verdict aggregations(void *arg)
             json_key_frames(r, view.row[row].key->key, a->def->keys.n, out);
             json_key(out, a->fn->result == WORD_BUCKETS ? "buckets" : "value");
             aggr_value(r, a, view.row[row].words[0]);
+            if (aggr_lower(a, view.row[row].words[0]))
+                buf_adds(out, ",\"at_least\":true");
             if (option_on(r->opt, OPTION_aggpercpu))
                 percpu(r, a, view.row[row].key);
             buf_addc(out, '}');

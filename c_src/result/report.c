@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "result/bars.h"
 #include "result/field.h"
 #include "result/hist.h"
@@ -183,6 +184,24 @@ struct row {
     const struct aggr_row *row;
 };
 
+/* Appends a lower bound: >= before the number, both in its width. */
+static void put_lower(const struct pf_conv *c, const struct value *v, struct buf *out)
+{
+    struct pf_conv bare = *c;
+    struct buf number = BUF_INIT;
+    bare.width = 0;
+    buf_adds(&number, AGGR_LOWER);
+    pf_value(&bare, v, &number);
+    const size_t pad = size_left((size_t)c->width, number.len);
+    if ((c->flags & PRINTF_LEFT) == 0)
+        buf_fill(out, ' ', pad);
+    buf_add(out, buf_str(&number), number.len);
+    if ((c->flags & PRINTF_LEFT) != 0)
+        buf_fill(out, ' ', pad);
+    out->oom = out->oom || number.oom;
+    buf_free(&number);
+}
+
 /* Appends the nth %@: the nth aggregation, or the last one when there are fewer. */
 static void put_aggregation(void *arg, unsigned nth, const struct pf_conv *c, struct buf *out)
 {
@@ -196,7 +215,10 @@ static void put_aggregation(void *arg, unsigned nth, const struct pf_conv *c, st
     struct value v = {.kind = a->fn->result == WORD_COUNT ? DIF_UINT : DIF_INT,
                       .size = sizeof(int64_t),
                       .i = aggr_number(a, r->row->words[at])};
-    pf_value(c, &v, out);
+    if (aggr_lower(a, r->row->words[at]))
+        put_lower(c, &v, out);
+    else
+        pf_value(c, &v, out);
 }
 
 /* Appends a value, and with aggpercpu the share of each CPU. */

@@ -92,7 +92,7 @@ void session_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, ui
 }
 
 void session_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
-                         size_t keylen, const uint64_t *words, size_t nwords)
+                         size_t keylen, const uint64_t *words, size_t nwords, bool lower)
 {
     struct session_reader *r = arg;
     key = session_stack_key(r->s, t, agg, key, keylen);
@@ -103,6 +103,8 @@ void session_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, 
         r->error = diag_error(&r->s->diags, ET_ENOMEM, NULL, "", NULL, "out of memory");
     else if (rc != 0)
         malformed(r, "an aggregation");
+    else if (lower)
+        aggr_mark_lower(&r->s->aggr, agg, key, keylen);
 }
 
 void session_counts(void *arg, struct tier *t, const struct record_counts *c)

@@ -313,7 +313,7 @@ struct session_reader {
 void session_record(void *arg, struct tier *t, uint32_t epid, uint64_t timestamp, uint32_t cpu,
                     const uint8_t *parts, size_t len);
 void session_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
-                         size_t keylen, const uint64_t *words, size_t nwords);
+                         size_t keylen, const uint64_t *words, size_t nwords, bool lower);
 void session_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, uint32_t offset,
                    uint32_t fault, uint64_t value, uint32_t cpu);
 void session_counts(void *arg, struct tier *t, const struct record_counts *c);

@@ -115,6 +115,7 @@ static void fill(erltrace_t *h, const struct aggr *a, const struct aggr_entry *e
         .nbuckets = histogram ? hist_nrows(a->def, words) : 0,
         .words = words,
         .nwords = a->nwords,
+        .at_least = aggr_lower(a, words),
     };
 }
 

@@ -35,7 +35,7 @@ static int report_entry(struct tier *t, const struct dif_image *img, const struc
     for (size_t i = 0; i < nwords; i++)
         w[i] = record_u64(a.words + i * 8);
     if (sink->aggregation != NULL)
-        sink->aggregation(sink->arg, t, agg, a.cpu, a.key, a.keylen, w, nwords);
+        sink->aggregation(sink->arg, t, agg, a.cpu, a.key, a.keylen, w, nwords, a.lower);
     if (w != words)
         et_free(w);
     return 0;

@@ -116,6 +116,7 @@ static inline const char *record_read_text(struct rdr *parts, uint32_t *len)
 
 struct record_added {
     uint32_t agg, cpu, keylen;
+    bool lower;                 /* a value was a lower bound */
     const uint8_t *words, *key; /* in place; record_u64 reads a word */
 };
 /* Read an entry: only its aggregation, or all of it, given the number of words of its aggregation.
@@ -136,7 +137,8 @@ static inline bool record_read_entry(const struct rdr *one, size_t nwords, struc
         return false;
     *a = (struct record_added){.agg = record_u32(p + 4),
                                .keylen = record_u32(p + 8),
-                               .cpu = record_u32(p + 12),
+                               .cpu = record_u32(p + 12) & ~RECORD_ENTRY_LOWER,
+                               .lower = (record_u32(p + 12) & RECORD_ENTRY_LOWER) != 0,
                                .words = words,
                                .key = words + nwords * 8};
     return true;

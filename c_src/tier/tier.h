@@ -59,9 +59,10 @@ struct tier_sink {
     /* One record: its clause execution's parts. Records of one thread come in order. */
     void (*record)(void *arg, struct tier *t, uint32_t epid, uint64_t timestamp, uint32_t cpu,
                    const uint8_t *parts, size_t len);
-    /* What one thread added to one key of one aggregation since it was last reported. */
+    /* What one thread added to one key of one aggregation since it was last reported.
+     * lower: a value was a lower bound. */
     void (*aggregation)(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
-                        size_t keylen, const uint64_t *words, size_t nwords);
+                        size_t keylen, const uint64_t *words, size_t nwords, bool lower);
     /* A fault in a clause: see engine_drain. */
     void (*fault)(void *arg, struct tier *t, uint32_t epid, uint32_t action, uint32_t offset,
                   uint32_t fault, uint64_t value, uint32_t cpu);

@@ -168,6 +168,8 @@ uint64_t event_mfa(struct event *ev, ERL_NIF_TERM t, const char *otherwise);
  * and F are words (event_is_word). */
 bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f,
                    unsigned *arity, bool *args);
+/* Returns the words that a term takes on a heap, or says that these are the least (term_words). */
+uint64_t event_words(struct event *ev, ERL_NIF_TERM t);
 /* Returns the function that a new process begins with, {M, F, Args} or {M, F, Arity}, of what an
  * event says: for one that another node has spawned, it says erts_internal:dist_spawn_init/1 of
  * {M, F, Arity}. */

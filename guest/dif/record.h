@@ -29,7 +29,8 @@
  *
  *     u32 size | u32 aggregation | u32 bytes of the key | u32 cpu | u64 words | key
  *
- * dif_agg_words gives the number of words; a key is encoded like parts.
+ * RECORD_ENTRY_LOWER is added to the cpu if a value was a lower bound. dif_agg_words gives the
+ * number of words; a key is encoded like parts.
  *
  * The writer writes to memory that the caller knows to be large enough, and checks nothing: it runs
  * during an event. */
@@ -57,6 +58,7 @@ enum {
     RECORD_ALIGN = 8
 };
 enum { RECORD_EPID_FAULT = 0xffffffffu };
+#define RECORD_ENTRY_LOWER 0x80000000u
 
 /* Why a clause failed; faults.list describes each. */
 enum record_fault {

@@ -129,7 +129,7 @@ enum engine_ask {
     ENGINE_ASK_FLOAT,  /* a number times `with`, truncated, limited as above */
     ENGINE_ASK_SIZE,   /* of elements, or of bytes; -1: too many to count */
     ENGINE_ASK_LENGTH, /* the same of a list whose end is [] */
-    ENGINE_ASK_WORDS,  /* -1: not known */
+    ENGINE_ASK_WORDS,  /* -1: not known; sets engine_ctx.least */
     ENGINE_ASK_HASH    /* the same for equal values */
 };
 enum engine_part { ENGINE_PART_ANY, ENGINE_PART_ELEMENT, ENGINE_PART_HEAD, ENGINE_PART_TAIL };
@@ -184,6 +184,7 @@ struct engine_ctx {
                         list and each byte of a text */
     uint64_t self; /* owner of the thread-local variables: any number that identifies the process */
     uint16_t have; /* bit set of cached arguments */
+    bool least;    /* set by `arg` for a size, and by `ask`: it is a lower bound */
     uint16_t nranges;
     uint64_t at, wall; /* when the event was, by CLOCK_MONOTONIC and CLOCK_REALTIME; 0: now */
     bool anywhere;     /* belongs to no CPU: engine_options.cpu does not exclude it */
@@ -197,6 +198,8 @@ struct engine_ctx {
      * each engine_fire starts with none. */
     struct engine_range text[ENGINE_TEXTS];
     uint16_t ntexts;
+    uint16_t lower;  /* for the engine: bit set of cached arguments that are lower bounds */
+    bool read_lower; /* ... and whether this program has read a lower bound in this firing */
 };
 
 /* Makes [p, p + len) readable by the program during this firing. For `arg` functions. */

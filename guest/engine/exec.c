@@ -544,14 +544,27 @@ static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32
     }
 }
 
+void exec_lower(struct exec *x)
+{
+    if (!x->ctx->read_lower)
+        buffer_dropped(x->e, x->ts, RECORD_DROP_LOWER, 1);
+    x->ctx->read_lower = true;
+}
+
 static uint64_t argument(struct exec *x, unsigned n)
 {
     struct engine_ctx *ctx = x->ctx;
     if ((ctx->have >> n & 1) == 0) {
         exec_work(x, WORK_ARGUMENT);
+        if (ctx->have == 0)
+            ctx->lower = 0;
         ctx->have |= (uint16_t)(1u << n);
+        ctx->least = false;
         ctx->argv[n] = ctx->arg != NULL ? ctx->arg(ctx, n) : 0;
+        ctx->lower |= (uint16_t)(ctx->least << n);
     }
+    if (__builtin_expect(ctx->lower >> n & 1, 0))
+        exec_lower(x);
     return ctx->argv[n];
 }
 
@@ -678,6 +691,10 @@ static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg, const uint6
     unsigned nargs = dif_agg_nargs(a->func);
     int64_t value = nargs > 0 ? (int64_t)tuple[a->keys.n] : 0;
     int64_t incr = nargs > 1 ? (int64_t)tuple[a->keys.n + 1] : 1;
+    if (x->lower && a->func == AGG_STDDEV) { /* it may be less, and it may be more */
+        buffer_dropped(x->e, x->ts, RECORD_DROP_UNCOUNTED, 1);
+        return;
+    }
     if (aggr_update(x, h, agg, x->ts->key, n, hash_bytes(x->ts->key, n), value, incr))
         tcount_add(&x->ts->updates, 1);
     else if (!x->faulted)
@@ -900,6 +917,7 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
         case DIF_OP_REC: part = record_part(x, part, &img->parts[c->part + IMM], A); goto checked;
         case DIF_OP_AGG:
             aggregate(x, ah, IMM, tuple);
+            x->lower = false;
             depth = 0;
             goto checked;
         case DIF_OP_EXIT: atomic_store_explicit(&e->exiting, 1, memory_order_relaxed); break;
@@ -1021,6 +1039,7 @@ void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *c
         tcount_add(&ts->own, 1);
     ctx->ntexts = 0;
     ctx->looked = 0; /* tiers do not zero the engine's own members */
+    ctx->read_lower = false;
     uint64_t left = e->opt.eventbudget;
     bindings_run(e, t, ts, ctx, b, n, &left, false);
     ts->left = left;

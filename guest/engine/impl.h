@@ -205,6 +205,7 @@ struct exec {
     uint64_t left;           /* units of work left to this firing */
     enum record_fault fault; /* valid when `faulted` */
     bool faulted;            /* the clause is abandoned */
+    bool lower;              /* the next update of an aggregation is of a lower bound */
     bool no_room; /* ... because a dynamic variable found no room, which is counted and is not an
                      error */
     uint64_t fault_value;
@@ -253,8 +254,11 @@ static inline bool exec_work(struct exec *x, uint64_t units)
     return true;
 }
 
+/* Notes that the program reads a number that is a lower bound; counts that once a firing. */
+void exec_lower(struct exec *x);
+
 /* Adds to the entry of this key, creating it if need be. Returns false when there is no room, for
- * which the caller counts a drop, or after a fault. */
+ * which the caller counts a drop, or after a fault. x->lower marks the entry. */
 bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key, uint32_t keylen,
                  uint64_t hash, int64_t value, int64_t incr);
 /* Moves what this thread has recorded speculatively to its principal buffer. What exceeds the

@@ -68,6 +68,7 @@ bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
             (struct record_entry *)(void *)(h->data + ((h->index[i] & 0xffffffffu) - 1) * 8);
         if (n->agg == agg && n->keylen == keylen && memcmp(n->words + nwords, key, keylen) == 0) {
             words_update(a, n->words, value, incr);
+            n->cpu |= x->lower ? RECORD_ENTRY_LOWER : 0;
             return true;
         }
     }
@@ -84,6 +85,7 @@ bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
     word_agg_start(word_agg(a->func), n->words, nwords);
     memcpy(n->words + nwords, key, keylen);
     words_update(a, n->words, value, incr);
+    n->cpu |= x->lower ? RECORD_ENTRY_LOWER : 0;
     h->index[i] = high | (used / 8 + 1);
     h->count++;
     atomic_store_explicit(&h->used, used + size, memory_order_relaxed);

@@ -145,10 +145,11 @@ def test_large_terms(t):
     of_map, of_integer, of_integers = (node(f"erts_debug:flat_size({x})") for x in
                                        ("maps:from_list([{I, a} || I <- lists:seq(1, 40)])", "1 bsl 100000", "lists:duplicate(10, 1 bsl 1000)"))
     t.equal(sorted(found), [
-        "1 10 1 -1 0 -1 [1,2,3,4,5,6 [1, 2, 3, 4, 0",
-        "2 10 1 1 0 -1 [[[[[[[[[[[[ [[[[[[[[[[[[ 0",
+        "1 10 1 -1 0 2000 [1,2,3,4,5,6 [1, 2, 3, 4, 0",
+        # Nesting is followed 64 deep, of two words each.
+        "2 10 1 1 0 130 [[[[[[[[[[[[ [[[[[[[[[[[[ 0",
         "3 10 1 0 0 8 <<1,1,1,1,1, <<1, 1, 1, 1 0" if t.otp else "3 10 1 0 0 6 <<1,1,1,1,1, <<1, 1, 1, 1 0",
-        "4 10 1 0 0 -1 {1,2,3,4,5,6 {1, 2, 3, 4, 0",
+        "4 10 1 0 0 10001 {1,2,3,4,5,6 {1, 2, 3, 4, 0",
         f"5 10 1 0 0 {of_map} #{{...}} %{{...}} 1",
         f"6 11 1 0 {most} {of_integer} <bignum> <bignum> 0",
         f"7 11 1 0 {-most - 1} {of_integer} <bignum> <bignum> 0",
@@ -179,25 +180,39 @@ def test_sizes_of_large_terms(t):
             [(str(i), str(n), str(n)) for i, n in enumerate(sizes, 1)], "sizes", trace)
 
 
-def test_sizes_that_are_not_known(t):
-    """A size that is too large to count is left out of sums, and counted as a drop; other numbers that stand for something else are not told."""
+def test_sizes_too_large_to_count(t):
+    """Of a size that is too large to count there is a lower bound, and what is made of it is marked as one: in sums and the like, also by
+    way of a variable, in what printa() writes, in JSON; other numbers are not marked, and each such message is told."""
     node = t.node()
     sink, worker = node("spawn(timer, sleep, [infinity])"), node("etw:worker()")
     for options in ([], ["--json"]):
         trace = t.trace("-q", *options, "-n", READY + r"""erlang*:::message-send /args[0] == $$1 && args[1] == $$2/ {
-            @all = count(); @sum = sum(arg2); @most = max(arg2 + 1); @words = sum(term_words(message)); }
-            erlang*:::message-send /args[0] == $$1 && args[1] == $$2 && arg2 == 4294967295/ { @unknown = count(); }
-            END { printa("got %@d %@d %@d %@d\n", @all, @sum, @most, @words); printa("unknown %@d\n", @unknown); }""", worker, sink, node=node)
+            @all = count(); @sum = sum(arg2); @least = min(arg2); @most = max(arg2 + 1); @words = sum(term_words(message)); @time = sum(timestamp ? 7 : 0); }
+            erlang*:::message-send /args[0] == $$1 && args[1] == $$2/ { this->n = arg2; }
+            erlang*:::message-send /args[0] == $$1 && args[1] == $$2/ { @key[this->n > 1000] = max(this->n); @q = quantize(arg2); @d = stddev(arg2); }
+            END { printa("got %@d %@d %@d %@d %@d %@d\n", @all, @sum, @least, @most, @words, @time); printa("width|%-8@d|%8@d|\n", @sum, @sum); }""",
+                        worker, sink, node=node)
         trace.ready()
         node(as_worker(worker, f"[{pid(sink)} ! M || M <- [{{1}}, lists:seq(1, 5000), {{1, 2}}, lists:duplicate(3000, {{}}), {{1, 2, 3}}]]"))
         trace.interrupt()
         t.equal(trace.end(), 0, "exit status", trace)
+        # 2, 3 and 4 words, and 2000 of each list: its first 1000 cells, whose elements have none.
         if options:
-            t.equal([(d["kind"], d["count"]) for d in json_lines(trace.out.text()) if d["type"] == "drop"], [("uncounted", 6)], "drops", trace)
+            lines = json_lines(trace.out.text())
+            t.equal([(d["kind"], d["count"]) for d in lines if d["type"] == "drop"], [("uncounted", 2), ("lower", 2)], "drops", trace)
+            (row,) = [d for line in lines if line["type"] == "record" for d in line["data"] if d["action"] == "printa"][0]["rows"]
+            t.equal((row["values"], row["at_least"]), ([5, 4009, 2, 2001, 4009, 35], [False, True, True, True, True, False]), "printa", trace)
+            found = {(d["name"], *d["keys"]): d for d in lines if d["type"] == "aggregation"}
+            t.equal({k: (d.get("value"), d.get("at_least")) for k, d in found.items()},
+                    {("@key", 0): (4, None), ("@key", 1): (2000, True), ("@q",): (None, True), ("@d",): (0, None)}, "aggregations", trace)
         else:
-            t.match(trace.out.text(), "^got 5 9 5 9$")
-            t.match(trace.out.text(), "^unknown 2$")
-            t.equal(trace.err.text(), "erltrace: 6 sizes too large to count, left out of an aggregation\n", "said")
+            t.match(trace.out.text(), "^got 5 >=4009 >=2 >=2001 >=4009 35$")
+            t.match(trace.out.text(), r"^width\|>=4009  \|  >=4009\|$")
+            t.match(trace.out.text(), "^ +1 +>=2000$")
+            t.match(trace.out.text(), "^ +0 +4$")
+            t.match(trace.out.text(), "^ +>= some of these values were too large to count, and are larger$")
+            t.match(trace.err.text(), "^erltrace: 2 sizes too large to count: at least that$")
+            t.match(trace.err.text(), "^erltrace: 2 sizes not known, left out of an aggregation$")
 
 
 def test_terms_as_keys(t):

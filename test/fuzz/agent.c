@@ -193,12 +193,14 @@ static void on_record(void *arg, struct tier *t, uint32_t epid, uint64_t timesta
 }
 
 static void on_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu,
-                           const uint8_t *key, size_t keylen, const uint64_t *words, size_t nwords)
+                           const uint8_t *key, size_t keylen, const uint64_t *words, size_t nwords,
+                           bool lower)
 {
     struct run *r = arg;
     (void)t;
     (void)cpu;
     (void)words;
+    (void)lower;
     must(agg < r->img->naggs && nwords == dif_agg_words(&r->img->aggs[agg]),
          "an entry is of an aggregation", r->d);
     const struct dif_keys *k = &r->img->aggs[agg].keys;

@@ -44,7 +44,7 @@ static void as_number(ERL_NIF_TERM t)
     const struct term_sizes sizes = term_sizes_of(nif_otp);
     uint64_t looked = 0;
     term_kind(nif_env, t);
-    term_words_looked(nif_env, t, &sizes, &looked);
+    term_words_looked(nif_env, t, &sizes, &looked, &(bool){false});
     term_count(nif_env, t, &looked);
     term_length(nif_env, t, &looked);
     term_int(nif_env, t);

@@ -119,7 +119,7 @@ static void report_entry(struct source *s, const struct tier_sink *sink, uint8_t
     for (unsigned n = input_byte(&s->in) % 8, i = input_byte(&s->in); n > 0; n--, i += 3)
         words[i % nwords] = input_bytes(&s->in, 8);
     sink->aggregation(sink->arg, &s->tier, agg + (which >= 250), which,
-                      (const uint8_t *)buf_str(&b), b.len, words, nwords);
+                      (const uint8_t *)buf_str(&b), b.len, words, nwords, input_byte(&s->in) & 1);
     buf_free(&b);
 }
 

@@ -131,9 +131,9 @@ static void on_record(void *arg, struct tier *t, uint32_t epid, uint64_t timesta
 }
 
 static void on_agg(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
-                   size_t keylen, const uint64_t *words, size_t nwords)
+                   size_t keylen, const uint64_t *words, size_t nwords, bool lower)
 {
-    (void)t, (void)agg, (void)cpu, (void)key, (void)keylen;
+    (void)t, (void)agg, (void)cpu, (void)key, (void)keylen, (void)lower;
     if (nwords > 0)
         ((struct seen *)arg)->counted += words[0];
 }

@@ -219,6 +219,15 @@ static void clearing_and_truncating(void **state)
     add(f, GREATEST, "m", 1, 0);
     aggr_clear(&f->t.aggr[GREATEST]);
     one(f, GREATEST, "m=-9223372036854775808");
+    const struct aggr *greatest = &f->t.aggr[GREATEST];
+    const uint8_t m[] = {1, 0, 0, 0, 'm'};
+    aggr_mark_lower(&f->t, GREATEST, m, sizeof m);
+    assert_true(aggr_lower(greatest, greatest->entry[0]->words));
+    add(f, GREATEST, "m", 7, 0); /* it stays so */
+    assert_true(aggr_lower(greatest, greatest->entry[0]->words));
+    one(f, GREATEST, "m=7");
+    aggr_clear(&f->t.aggr[GREATEST]);
+    assert_false(aggr_lower(greatest, greatest->entry[0]->words));
     assert_int_equal(aggr_trunc(&f->t.aggr[COUNT], INT64_MIN), 0);
     one(f, COUNT, "a=0 c=0 d=0");
     assert_int_equal(aggr_trunc(&f->t.aggr[COUNT], 0), 0);

@@ -252,7 +252,7 @@ static void send_int(struct fake *f, const struct tier_sink *sink, uint32_t id, 
 static void send_sum(struct fake *f, const struct tier_sink *sink, int64_t v)
 {
     uint64_t word = (uint64_t)v;
-    sink->aggregation(sink->arg, &f->tier, 0, 0, NULL, 0, &word, 1);
+    sink->aggregation(sink->arg, &f->tier, 0, 0, NULL, 0, &word, 1, false);
 }
 
 /* -- tests ------------------------------------------------------------------------------------- */
@@ -831,7 +831,7 @@ static int sends_bad_aggregation(struct fake *f, const struct tier_sink *sink, s
 {
     uint64_t word = 1;
     (void)d;
-    sink->aggregation(sink->arg, &f->tier, 5, 0, NULL, 0, &word, 1);
+    sink->aggregation(sink->arg, &f->tier, 5, 0, NULL, 0, &word, 1, false);
     return TIER_RUNNING;
 }
 
@@ -976,7 +976,8 @@ static int sends_all(struct fake *f, const struct tier_sink *sink, struct diags 
     uint64_t words[DIF_QUANTIZE_BUCKETS] = {[70] = 1};
     (void)d;
     sink->record(sink->arg, &f->tier, epid(f, 0), 1, 0, parts, sizeof parts);
-    sink->aggregation(sink->arg, &f->tier, 0, 0, key, sizeof key, words, DIF_QUANTIZE_BUCKETS);
+    sink->aggregation(sink->arg, &f->tier, 0, 0, key, sizeof key, words, DIF_QUANTIZE_BUCKETS,
+                      false);
     sink->fault(sink->arg, &f->tier, epid(f, 0), 1, 4, 4, 0, 0);
     return TIER_EXITING;
 }
@@ -1042,7 +1043,8 @@ static int send_places(struct fake *f, const struct tier_sink *sink, struct diag
     static const uint64_t keys[] = {77, 0x1000, 0x1008, 0x1020};
     const uint64_t five = 5;
     (void)d;
-    sink->aggregation(sink->arg, &f->tier, 0, 0, (const uint8_t *)keys, sizeof keys, &five, 1);
+    sink->aggregation(sink->arg, &f->tier, 0, 0, (const uint8_t *)keys, sizeof keys, &five, 1,
+                      false);
     sink->record(sink->arg, &f->tier, epid(f, 0), 1, 0, (const uint8_t *)parts, sizeof parts);
     return TIER_EXITING;
 }

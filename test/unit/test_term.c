@@ -452,7 +452,7 @@ static void looks_are_bounded(void **state)
         term_count(nif_env, t[i], &looked);
         term_element(nif_env, t[i], LONG, &out, &looked);
         term_get(nif_env, t[i], "no such key", 11, &out, &looked);
-        term_words(nif_env, t[i], &sizes);
+        term_words(nif_env, t[i], &sizes, &(bool){false});
         assert_true(nif_calls < LOOKS);
     }
     nif_reset();

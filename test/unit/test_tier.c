@@ -45,7 +45,7 @@ static void on_record(void *arg, struct tier *t, uint32_t epid, uint64_t timesta
 }
 
 static void on_entry(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, const uint8_t *key,
-                     size_t keylen, const uint64_t *words, size_t nwords)
+                     size_t keylen, const uint64_t *words, size_t nwords, bool lower)
 {
     struct seen *s = arg;
     (void)t;
@@ -53,6 +53,7 @@ static void on_entry(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, cons
     (void)cpu;
     (void)key;
     (void)keylen;
+    (void)lower;
     assert_true(nwords > 0);
     s->entries++;
     s->sum += words[0];

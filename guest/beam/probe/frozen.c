@@ -198,9 +198,12 @@ static ERL_NIF_TERM copy_integer(struct room *r, ERL_NIF_TERM t)
 
 static ERL_NIF_TERM copy_fun(struct room *r, ERL_NIF_TERM t)
 {
-    const uint32_t words =
-        sizes.local_fun != 0 ? term_words_within(r->env, t, &sizes, &r->budget) : TERM_SIZE_UNKNOWN;
-    const uint64_t flags = words != TERM_SIZE_UNKNOWN ? (uint64_t)words << FROZEN_WORDS_SHIFT : 0;
+    bool least;
+    const uint32_t words = sizes.local_fun != 0
+                               ? term_words_within(r->env, t, &sizes, &r->budget, &least)
+                               : TERM_SIZE_UNKNOWN;
+    const bool exact = words != TERM_SIZE_UNKNOWN && !least;
+    const uint64_t flags = exact ? (uint64_t)words << FROZEN_WORDS_SHIFT : 0;
     return copy_printed(r, t, ERL_NIF_TERM_TYPE_FUN | flags, true);
 }
 

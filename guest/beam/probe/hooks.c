@@ -71,7 +71,7 @@ static uint64_t arg_ets(struct engine_ctx *ctx, unsigned n)
     case 2: return operation(h);
     case 3: /* what the call inserts */
         return h->hook->kind == PROBE_ETS_WRITE && strncmp(h->hook->function, "insert", 6) == 0
-                   ? term_words(h->ev.env, h->argv[1], &agent.sizes)
+                   ? event_words(&h->ev, h->argv[1])
                    : TERM_SIZE_UNKNOWN;
     default: return 0;
     }

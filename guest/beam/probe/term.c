@@ -224,7 +224,8 @@ struct size_walk {
     const struct term_sizes *k;
     unsigned budget;
     uint64_t words;
-    bool unknown;
+    bool ended; /* the budget, or the depth */
+    bool lacks; /* the size of a part is not known */
 };
 
 /* The words of a record and of its definition, without those of its values. */
@@ -241,11 +242,11 @@ static void size_values(ErlNifEnv *env, const struct read_record *r, struct size
                         unsigned depth)
 {
     ERL_NIF_TERM key, value;
-    for (size_t i = 0; i < r->n && !w->unknown; i++)
+    for (size_t i = 0; i < r->n && !w->ended; i++)
         if (read_field(r, i, &key, &value))
             size_term(env, value, w, depth);
         else
-            w->unknown = true;
+            w->lacks = true;
 }
 
 /* Adds the size of a node of a large map, and of all that is below it. */
@@ -253,20 +254,24 @@ static void size_node(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
 {
     struct read_node node;
     ERL_NIF_TERM key, value;
-    if (w->budget == 0 || depth > 4 * TERM_DEPTH || !read_node(t, &node)) {
-        w->unknown = true;
+    if (w->budget == 0 || depth > 4 * TERM_DEPTH) {
+        w->ended = true;
         return;
     }
     w->budget--;
+    if (!read_node(t, &node)) {
+        w->lacks = true;
+        return;
+    }
     w->words += node.words;
-    for (size_t i = 0; i < node.n && !w->unknown; i++) {
+    for (size_t i = 0; i < node.n && !w->ended; i++) {
         if (!read_cell(env, node.child[i], &key, &value)) {
             size_node(env, node.child[i], w, depth + 1);
             continue;
         }
         w->words += 2;
         size_term(env, key, w, depth + 1);
-        if (!w->unknown)
+        if (!w->ended)
             size_term(env, value, w, depth + 1);
     }
 }
@@ -285,7 +290,7 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
     int n;
     for (;;) { /* along the tail of a list or the last element of a tuple */
         if (w->budget == 0 || depth > 4 * TERM_DEPTH) {
-            w->unknown = true;
+            w->ended = true;
             return;
         }
         w->budget--;
@@ -299,7 +304,7 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
             else if ((big = read_integer_words(t)) > 0)
                 w->words += big;
             else
-                w->unknown = true;
+                w->lacks = true;
             return;
         case ERL_NIF_TERM_TYPE_FLOAT: w->words += 2; return;
         case ERL_NIF_TERM_TYPE_PID: w->words += read_is_word(t) ? 0 : 4; return;
@@ -311,11 +316,11 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
                 return;
             }
             if (!read_fun(t, &fun)) {
-                w->unknown = true;
+                w->lacks = true;
                 return;
             }
             w->words += fun.words;
-            for (size_t j = 0; j < fun.n && !w->unknown; j++)
+            for (size_t j = 0; j < fun.n && !w->ended; j++)
                 size_term(env, fun.captured[j], w, depth + 1);
             return;
         case ERL_NIF_TERM_TYPE_BITSTRING:
@@ -331,7 +336,7 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
                 return; /* the empty list */
             w->words += 2;
             size_term(env, head, w, depth + 1);
-            if (w->unknown)
+            if (w->ended)
                 return;
             continue;
         case ERL_NIF_TERM_TYPE_TUPLE:
@@ -340,7 +345,7 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
             w->words += 1 + (unsigned)n;
             for (int j = 0; j < n - 1; j++) {
                 size_term(env, e[j], w, depth + 1);
-                if (w->unknown)
+                if (w->ended)
                     return;
             }
             t = e[n - 1];
@@ -352,47 +357,50 @@ static void size_term(ErlNifEnv *env, ERL_NIF_TERM t, struct size_walk *w, unsig
             }
             /* The object with its values, and the tuple of its keys (shared by the empty map). */
             w->words += 3 + keys + (keys ? keys + 1 : 0);
-            while (!w->unknown && read_pairs_next(&it, &key, &value)) {
+            while (!w->ended && read_pairs_next(&it, &key, &value)) {
                 size_term(env, key, w, depth + 1);
-                if (!w->unknown)
+                if (!w->ended)
                     size_term(env, value, w, depth + 1);
             }
             read_pairs_end(&it);
             return;
         case READ_RECORD:
             if (!read_record(t, &r)) {
-                w->unknown = true;
+                w->lacks = true;
                 return;
             }
             w->words += record_words(r.n);
             size_values(env, &r, w, depth + 1);
             return;
-        default: w->unknown = true; return;
+        default: w->lacks = true; return;
         }
     }
 }
 
 uint32_t term_words_within(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes,
-                           unsigned *budget)
+                           unsigned *budget, bool *least)
 {
     struct size_walk w = {.k = sizes, .budget = *budget};
     size_term(env, t, &w, 0);
     *budget = w.budget;
-    return w.unknown || w.words >= TERM_SIZE_UNKNOWN ? TERM_SIZE_UNKNOWN : (uint32_t)w.words;
+    *least = (w.ended || w.lacks) && w.words > 0 && w.words < TERM_SIZE_UNKNOWN;
+    return ((w.ended || w.lacks) && w.words == 0) || w.words >= TERM_SIZE_UNKNOWN
+               ? TERM_SIZE_UNKNOWN
+               : (uint32_t)w.words;
 }
 
 uint32_t term_words_looked(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes,
-                           uint64_t *looked)
+                           uint64_t *looked, bool *least)
 {
     unsigned budget = TERM_SIZE_NODES;
-    const uint32_t words = term_words_within(env, t, sizes, &budget);
+    const uint32_t words = term_words_within(env, t, sizes, &budget, least);
     *looked += (TERM_SIZE_NODES - budget) * LOOKS_NODE;
     return words;
 }
 
-uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes)
+uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes, bool *least)
 {
-    return term_words_looked(env, t, sizes, &(uint64_t){0});
+    return term_words_looked(env, t, sizes, &(uint64_t){0}, least);
 }
 
 bool term_make_atom(ErlNifEnv *env, const char *name, ERL_NIF_TERM *atom)

@@ -86,17 +86,17 @@ size_t term_mfa(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, unsigned arity, 
 size_t term_utf8(unsigned c, unsigned char out[4]);
 
 /* Returns the words that a copy of the term takes on a heap, excluding off-heap data;
- * TERM_SIZE_UNKNOWN when it is too large to examine or contains something whose size cannot be
- * determined from outside (terms of an unknown kind; where the kinds of the release are not known,
- * maps of more than 32 keys, integers of more than 64 bits and funs). A native
- * record counts with its definition, and a fun with what it has captured, as in
- * erts_debug:flat_size/1. */
-uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes);
+ * *least is set to whether it takes at least that many: it is too large to examine, or contains
+ * something whose size cannot be determined from outside (terms of an unknown kind; where the kinds
+ * of the release are not known, maps of more than 32 keys, integers of more than 64 bits and funs).
+ * TERM_SIZE_UNKNOWN when nothing is known. A native record counts with its definition, and a fun
+ * with what it has captured, as in erts_debug:flat_size/1. */
+uint32_t term_words(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes, bool *least);
 /* The same, of at most *budget terms, which are subtracted. */
 uint32_t term_words_within(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes,
-                           unsigned *budget);
+                           unsigned *budget, bool *least);
 uint32_t term_words_looked(ErlNifEnv *env, ERL_NIF_TERM t, const struct term_sizes *sizes,
-                           uint64_t *looked);
+                           uint64_t *looked, bool *least);
 
 /* -- looking into a term (term_look.c) --------------------------------------------------------- */
 

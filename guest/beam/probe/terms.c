@@ -61,7 +61,7 @@ static int64_t terms_ask(struct engine_ctx *ctx, uint64_t term, enum engine_ask 
     case ENGINE_ASK_SIZE: return term_count(env, t, &ctx->looked);
     case ENGINE_ASK_LENGTH: return term_length(env, t, &ctx->looked);
     case ENGINE_ASK_WORDS:
-        words = term_words_looked(env, t, &agent.sizes, &ctx->looked);
+        words = term_words_looked(env, t, &agent.sizes, &ctx->looked, &ctx->least);
         return words == TERM_SIZE_UNKNOWN ? -1 : (int64_t)words;
     case ENGINE_ASK_HASH: return (int64_t)term_hash(env, t, &ctx->looked);
     }

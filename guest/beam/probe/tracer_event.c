@@ -192,6 +192,11 @@ static uint64_t event_vtimestamp(struct engine_ctx *ctx)
 }
 
 /* `self->` is found by the process's word. That of a process of another node identifies nothing. */
+uint64_t event_words(struct event *ev, ERL_NIF_TERM t)
+{
+    return term_words(ev->env, t, &agent.sizes, &ev->ctx.least);
+}
+
 void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_NIF_TERM pid,
                 ERL_NIF_TERM msg, event_arg_fn *arg)
 {

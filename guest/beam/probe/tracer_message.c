@@ -83,7 +83,7 @@ static uint64_t arg_send(struct engine_ctx *ctx, unsigned n)
     switch (n) {
     case 0: return event_pid(ev, ev->pid);
     case 1: return receiver(ev);
-    case 2: return term_words(ev->env, ev->msg, &agent.sizes);
+    case 2: return event_words(ev, ev->msg);
     case 3:
     case 4:
     case 5: return token(ev, n - 3);
@@ -98,7 +98,7 @@ static uint64_t arg_remote(struct engine_ctx *ctx, unsigned n)
     case 0: return event_pid(ev, ev->pid);
     case 1: return event_pid(ev, send_of(ev)->node);
     case 2: return receiver(ev);
-    case 3: return term_words(ev->env, ev->msg, &agent.sizes);
+    case 3: return event_words(ev, ev->msg);
     case 4:
     case 5:
     case 6: return token(ev, n - 4);
@@ -189,7 +189,7 @@ static uint64_t arg_queued(struct engine_ctx *ctx, unsigned n)
     struct event *ev = event_of(ctx);
     switch (n) {
     case 0: return event_pid(ev, ev->pid);
-    case 1: return term_words(ev->env, ev->msg, &agent.sizes);
+    case 1: return event_words(ev, ev->msg);
     case 2: return UINT32_MAX; /* the length of the queue cannot be determined */
     default: return 0;
     }

@@ -91,6 +91,15 @@ uint64_t subr_rand(struct exec *x, const uint64_t *arg, unsigned n)
     return v * UINT64_C(0x2545f4914f6cdd1d) >> 33;
 }
 
+/* The value of the next update may be made of sizes: it is a lower bound if one of them is. */
+uint64_t subr_lower(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    (void)arg;
+    (void)n;
+    x->lower = x->ctx->read_lower;
+    return 0;
+}
+
 /* An aggregation leaves out a value that is not known. */
 uint64_t subr_uncounted(struct exec *x, const uint64_t *arg, unsigned n)
 {

@@ -97,7 +97,10 @@ static uint64_t ask(struct exec *x, uint64_t term, enum engine_ask what, int64_t
 {
     if (!there(x, term))
         return 0;
+    x->ctx->least = false;
     int64_t number = x->ctx->terms->ask(x->ctx, term, what, with);
+    if (x->ctx->least)
+        exec_lower(x);
     return looked(x) ? (uint64_t)number : 0;
 }
 

@@ -92,8 +92,14 @@ export const DROPS: Record<string, Advice & { noun: string }> = {
     },
     UNCOUNTED: {
         noun: "sizes",
-        what: "left out of an aggregation: too large to count",
+        what: "left out of an aggregation: not known",
         advice: "Sums and averages are those of the other sizes; count() counts all",
+        remedy: wait,
+    },
+    LOWER: {
+        noun: "sizes",
+        what: "too large to count: at least that",
+        advice: "Sums and the like of these sizes are lower bounds: of each, only the first 2000 parts were counted",
         remedy: wait,
     },
     ENDED: {
