@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -567,6 +568,32 @@ static int check_needs(struct session *s)
     return 0;
 }
 
+/* Refuses variables that would have another value at a sample than they had when it was taken. */
+static int check_samples(struct session *s)
+{
+    struct session_late late;
+    bool in_node = false;
+    for (size_t i = 0; i < s->ntiers; i++)
+        in_node = in_node || s->tier[i].t->ops->place == WORD_VM;
+    if (!in_node || !session_reads_late(&s->img, &late))
+        return 0;
+    const char *name = dif_str(&s->img, late.var->name);
+    const struct dif_action *a = late.action;
+    struct diag_pos pos = {dif_str(&s->img, late.reader->file),
+                           (int)(a != NULL ? a->line : late.reader->line),
+                           (int)(a != NULL ? a->col : late.reader->col), 0};
+    point_at(s, name, &pos);
+    const bool own = late.var->scope == DIF_THREAD;
+    return diag_error(&s->diags, ET_EUNSUP, &pos, "D_SAMPLE_LATE",
+                      own ? "@[ustack()] has all callers at the sample; what a call costs is "
+                            "vtimestamp at its return minus that at its entry"
+                          : "timestamp at profile-N is when the sample was taken; what BEGIN and "
+                            "tick-N set can be read",
+                      "profile-N cannot read %s%s, which line %" PRIu32 " sets at another probe: "
+                      "in a node the clause runs some time after the sample",
+                      own ? "self->" : "", name, late.writer->line);
+}
+
 /* Sets up every tier, then runs BEGIN in all of them. */
 static int start(struct session *s)
 {
@@ -597,6 +624,8 @@ int session_start(struct session *s)
         return diag_error(&s->diags, ET_EINVAL, NULL, "", "allow them with -w",
                           "could not enable tracing: Destructive actions not allowed");
     int lacking = check_needs(s);
+    if (lacking == 0)
+        lacking = check_samples(s);
     if (lacking != 0)
         return lacking;
     int rc = start(s);

@@ -302,6 +302,17 @@ int session_told(struct session *s, const struct tier *t, const struct tier_told
 /* Compiles the D libraries, once. Returns 0 or an error with a diagnostic. */
 int session_libraries(struct session *s);
 
+/* -- sampled.c --------------------------------------------------------------------------------- */
+
+/* What a clause of profile-N reads too late: a variable that a clause of another probe writes. */
+struct session_late {
+    const struct dif_var *var;
+    const struct dif_clause *reader, *writer;
+    const struct dif_action *action; /* of the reader; NULL: its predicate reads it */
+};
+/* Returns whether there is one, and fills in *out: the first of the program. */
+bool session_reads_late(const struct dif_image *img, struct session_late *out);
+
 /* -- deliver.c --------------------------------------------------------------------------------- */
 
 /* The argument of a tier's sink while it works. */

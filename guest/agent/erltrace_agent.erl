@@ -792,7 +792,7 @@ tick_at(Pid, Index, Due, Ns) ->
          end,
     erlang:start_timer(Ms, self(), {tick, Pid, Index, Due, Ns}, [{abs, true}]).
 
-tick(Pid, Index, Due, Ns, #s{consumers = Cs}) ->
+tick(Pid, Index, Due, Ns, #s{consumers = Cs} = S) ->
     case Cs of
         #{Pid := #c{phase = running, program = P}} ->
             Late = max(0, erlang:monotonic_time(nanosecond) - Due),
@@ -800,6 +800,7 @@ tick(Pid, Index, Due, Ns, #s{consumers = Cs}) ->
             Times = if Ns < 1000000 -> min(1 + Late div Ns, 10);
                        true -> 1
                     end,
+            erltrace_agent_profile:before(S),
             [nif_fire(P, Index) || _ <- lists:seq(1, Times)],
             tick_at(Pid, Index, Due + Ns * (1 + Late div Ns), Ns);
         #{} ->

@@ -7,7 +7,7 @@
 %%  * The server's state has nothing of this, since samples are also taken while the server does long work (erltrace_agent_meanwhile).
 -module(erltrace_agent_profile).
 
--export([wanted/1, check/2, apply/1, turn/2, finish/2, close/1]).
+-export([wanted/1, check/2, apply/1, turn/2, before/1, finish/2, close/1]).
 
 -import(erltrace_agent_lib, [error4/3, text/2]).
 
@@ -170,6 +170,11 @@ turn(What, S) ->
         What when What =:= ending -> apply(S);
         _ -> ok
     end.
+
+%% An interval's clauses are about to run: those of the samples before it run first, so that these find variables as they were.
+before(S) ->
+    _ = get(profile) =:= taking andalso take(S),
+    ok.
 
 take(S) ->
     take([P || #c{program = P} <- running(S)], ?STEPS).

@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 import erlt
-from erlt import COOKIE, HOST, READY, Skipped, aggregation, library
+from erlt import COOKIE, HOST, READY, Skipped, aggregation, library, pid
 from erlt import until as until_true
 from test_functions import load
 
@@ -309,3 +309,38 @@ def test_quick_changes_under_load(t):
             t.equal(trace.end(), 0, "exit status", trace)
     t.clean(node, within_ms=10000)
     t.true(node.alive(), "the node lives")
+
+
+def test_variables_of_other_probes(t):
+    """A clause that would read a variable as it is when the clause runs, not as it was at the sample, is refused by name, with the way that works."""
+    node = t.node()
+    refused = (
+        ("erlang*:lists:seq/2:entry { self->in = 1; } profile-97 /self->in/ { @ = count(); }", "self->in", "vtimestamp"),
+        ("erlang*:lists:seq/2:entry { self->at[arg0] = timestamp; } profile-97 { @ = max(timestamp - self->at[0]); }", "self->at", "vtimestamp"),
+        ("erlang*:::gc_minor-start { on++; } profile-97 { @[on] = count(); }", "on", "tick-N"),
+        ("erlang*:::gc_minor-start { m[1] = 5; } profile:::profile-1ms { @[erlpid] = sum(arg1 + m[1]); }", "m", "tick-N"))
+    for script, name, way in refused:
+        trace = t.trace("-q", "-n", script, node=node)
+        t.equal(trace.end(), 1, "exit status", trace)
+        t.match(trace.err.text(), rf"profile-N cannot read {re.escape(name)}, which line 1 sets at another probe")
+        t.match(trace.err.text(), rf"\^~* .*{way}")
+        caret = trace.err.text().splitlines()
+        line = next(i for i, x in enumerate(caret) if re.match(r" *\| +\^", x))
+        t.true(caret[line - 1][caret[line].index("^"):].startswith(name.removeprefix("self->")), "the caret is at the variable", trace)
+    for allowed in ("profile-997 { n++; self->n++; } profile-997 /n > 5/ { exit(0); } erlang*:::gc_minor-start { @ = max(n); samples++; }",
+                    "BEGIN { first = 7; } tick-10ms { tick++; } profile-997 /first == 7 && tick > 1/ { exit(0); }"):
+        worker = node("spawn(fun F() -> lists:seq(1, 1000), F() end)")
+        sampled(t, node, allowed)
+        node(f"exit({pid(worker)}, kill)")
+
+
+def test_variables_of_intervals(t):
+    """What tick-N sets is at a sample what it was when the sample was taken."""
+    node, _ = started(t, "spin:run([outer])")
+    trace = sampled(t, node, """tick-100ms { turn++; printf("turn %d %d\\n", turn, timestamp); } tick-100ms /turn == 15/ { exit(0); }
+        profile-997 /turn > 0/ { printf("at %d %d\\n", turn, timestamp); }""")
+    turns = {int(n): int(at) for n, at in re.findall(r"^turn (\d+) (\d+)$", trace.out.text(), re.M)}
+    # Those of the last 20 ms before a turn. A few may be taken while those before the turn are being read.
+    last = [(int(n), int(at)) for n, at in re.findall(r"^at (\d+) (\d+)$", trace.out.text(), re.M) if any(0 < x - int(at) < 20_000_000 for x in turns.values())]
+    right = [at for n, at in last if turns[n] < at]
+    t.true(len(last) >= 20 and 4 * len(right) >= 3 * len(last), f"{len(right)} of {len(last)} samples have the turn of their time", trace)

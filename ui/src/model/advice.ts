@@ -241,6 +241,11 @@ export const TAGS: Record<string, Advice> = {
         remedy: edit,
     },
     D_TERMS_OFF: { what: "The script may not look into terms", advice: "Leave those names out", remedy: edit },
+    D_SAMPLE_LATE: {
+        what: "A sample cannot read that variable",
+        advice: "Take ustack(), or vtimestamp at entry and return",
+        remedy: edit,
+    },
     FOLLOW_: { what: "follow() does not work at that probe", advice: "Use it at the entry of functions", remedy: edit },
     MATCH_: { what: "The script matches too much", advice: "Name modules or functions", remedy: edit },
     OPTION: { what: "An option is not valid", advice: "Mend the field, or the script's pragma", remedy: edit },
