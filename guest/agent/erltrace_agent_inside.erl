@@ -15,7 +15,7 @@
 -define(RESTS, 20).                % ms for the last one to have been scheduled out
 -define(LIFE, 5 * ?WAIT).          % ... after which it ends by itself
 -define(ROOM, 17000).              % words of a heap in which nothing has to be collected meanwhile
--define(ROOM_MOST, 4000000).       % ... more are not tried
+-define(ROOM_MOST, 1000000).       % ... more are not tried
 
 %% Returns the facts that are known, after an attempt to prove those that are missing. Sensitive: also which processes are sensitive. Only for
 %% that our processes are not sensitive at some of their looks, so that a trace can see them.
@@ -37,10 +37,10 @@ prove(N, Known, Sensitive) ->
 try_to(N, Sensitive) ->
     %% All of them exist before the first one looks: so no two have the same address. The last number has a bit for each look at which the
     %% process is sensitive.
-    %% A node may have been told that no heap is smaller (+hms). The heaps must differ, though.
+    %% A node may have been told that no heap is smaller (+hms). The heaps must differ, though, and grow.
     {min_heap_size, Least} = erlang:system_info(min_heap_size),
     Room = max(?ROOM, min(Least, ?ROOM_MOST)),
-    Started = [start(Queue, Words, Live, if Sensitive -> Bits; true -> -1 end)
+    Started = [start(Queue, Words, Live * Room div ?ROOM, if Sensitive -> Bits; true -> -1 end)
                || {Queue, Words, Live, Bits} <- [{on_heap, Room, 15000, 2#101100110}, {off_heap, 2 * Room, 7000, 2#011010011},
                                                  {on_heap, 3 * Room, 40000, 2#110001101}]],
     run(Started, true),

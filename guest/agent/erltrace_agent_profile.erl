@@ -43,8 +43,7 @@ check(Special, S) ->
             case ?AGENT:nif_profile_able() of
                 ok -> ok;
                 code -> refuse("no code", "this VM does not show where its compiled code lies",
-                               "the VM must be OTP 25 or later with the JIT (erlang:system_info(emu_flavor) is jit), started without +JPperf;"
-                               " tick-N fires in any VM");
+                               "the VM must be OTP 25 or later with the JIT (erlang:system_info(emu_flavor) is jit); tick-N fires in any VM");
                 facts -> refuse("no facts", text("the agent could not find out where this VM keeps its processes' stacks (what it found: ~s)", [found()]),
                                 "try again when the node is less busy; if that does not help, this build of the VM is not known to the agent")
             end,

@@ -47,7 +47,7 @@ struct lines_site {
 struct code_extent {
     uint64_t from, to;
 };
-enum { CODE_RANGES = 8 /* mappings of code */ };
+enum { CODE_RANGES = 16 /* mappings of code */ };
 
 /* What is known of one VM. Zeros to begin with. */
 struct lines {

@@ -97,6 +97,32 @@ def test_stacks_are_true(t):
     t.true(lines and lines <= {"5", "6"}, f"the lines of sum/2: {lines}", trace)
 
 
+@erlt.alone
+def test_flags_of_the_emulator(t):
+    """Code that is mapped once, as for perf and where the system forbids two mappings, and heaps of which none is small: stacks are there, in samples
+    and at events, and remain true when the module is loaded again; so is the size of a heap."""
+    flags = [("+JPperf", "true"), ("+hms", "60000"), ("+hms", "60000", "+JPperf", "map")]
+    first = MODULE.replace("Fs), run(Fs).", "Fs), spin:run(Fs).")  # it goes on in new code
+    again = first.replace("-export([", "-export([added/0, ").replace("outer(N) ->", "added() -> [{X, X} || X <- [1, 2, 3]].\nouter(N) ->")
+    for options in [*flags, ("+JMsingle", "true")] if t.otp else flags:  # OTP 25 lacks that one
+        node = t.node(options=options)
+        node("""[file:delete(F) || F <- filelib:wildcard("/tmp/{perf,jit}-" ++ os:getpid() ++ ".{map,dump}")]""")
+        load(node, first)
+        worker = node("spawn(fun() -> spin:run([outer, up]) end)")
+        for module in (first, again):
+            load(node, module)
+            trace = sampled(t, node, "profile-499 /erlpid == $$1/ { @[ustack()] = count(); n++; }" + until(100), worker)
+            seen = [s for s in stacks(trace.out.text()) if s]
+            t.true("spin:sum/2" in {s[0] for s in seen}, f"the functions that use the processor: {seen}", trace)
+            t.true(all(s[s.index("spin:inner/1"):][1:2] == ["spin:outer/1"] for s in seen if "spin:inner/1" in s), f"callers: {seen}", trace)
+            trace = t.trace("-q", "-n", """erlang*:spin:inner/1:entry /erlpid == $$1/ { @[ustack(2), erlcaller] = count(); n++; }
+                erlang*:spin:inner/1:entry /n == 5/ { printf("heap %d\\n", heapsize); exit(0); }""", worker, node=node)
+            t.equal(trace.end(), 0, "exit status", trace)
+            t.match(trace.out.text(), r"spin:inner/1[^\n]*\n +spin:outer/1 \(spin\.erl:\d+\)")
+            t.match(trace.out.text(), r" spin:outer/1 +5$")
+            t.match(trace.out.text(), r"^heap [1-9]\d*$")
+
+
 def test_what_a_sample_says(t):
     """Process, function, scheduler, arguments; times are those of the samples, which are taken later."""
     node, (worker,) = started(t, "spin:run([outer])")

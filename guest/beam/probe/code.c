@@ -31,8 +31,10 @@ enum {
     MODULES_AT_ONCE = 16,    /* whose headers are looked for in one call */
     MODULE_MOST = 8 << 10,   /* functions of one module whose lines are known */
     ARITY_MOST = 255,
+    WINDOW = 64,     /* words that are read at once, where there is no view */
     LOOKS_FRAME = 16 /* units of work for one frame */
 };
+#define VIEW_NAME "memfd:vmem"
 
 struct entry {
     uint64_t at; /* of its three words */
@@ -43,11 +45,11 @@ struct entry {
 };
 
 /* A mapping of code, and our own view of the same memory, which stays when the VM gives up its own.
- */
+ * A SINGLE one (+JMsingle, +JPperf) is no file's, and nobody can have a view of it. */
 struct mapping {
     struct code_extent code;
     uint64_t inode;            /* of the memory, so that another one at this place is noticed */
-    const unsigned char *view; /* read-only; NULL: none */
+    const unsigned char *view; /* read-only; NULL: none, it is a single one */
     uint64_t first;            /* the first entry in it */
 };
 
@@ -59,6 +61,7 @@ struct table {
     struct lines_module *header; /* of modules */
     struct mapping code[CODE_RANGES];
     uint32_t ncode;
+    int memory;           /* /proc/self/mem, if there are single mappings; else -1. The server's */
     _Atomic bool resting; /* no program takes stacks: it is not read, and loses its views */
     struct engine_mark rests;
 };
@@ -198,9 +201,48 @@ typedef const volatile uint64_t words_read; /* other threads may write it */
 static words_read *view_of(const struct table *t, uint64_t at)
 {
     const struct mapping *m = mapping_of(t, at);
-    return m != NULL && at + HEAD * 8 <= m->code.to
+    return m != NULL && m->view != NULL && at + HEAD * 8 <= m->code.to
                ? (words_read *)(const volatile void *)(m->view + (at - m->code.from))
                : NULL;
+}
+
+/* How what lies in front of an address is read: where it is, since the process that runs here will
+ * return there; or whatever has become of it, in views, and through the system where there is none.
+ * The last one is for the server alone. */
+enum reading { LIVE, VIEWED };
+
+/* Words of code, in order of addresses. */
+struct window {
+    uint64_t from;
+    uint64_t word[WINDOW];
+    uint64_t n; /* that have been read */
+};
+
+/* Reads words that end behind the three at this address. */
+static bool window_read(struct window *w, const struct table *t, const struct mapping *m,
+                        uint64_t at)
+{
+    const uint64_t room =
+        at - m->code.from < (WINDOW - HEAD) * 8 ? (at - m->code.from) / 8 : WINDOW - HEAD;
+    w->from = at - room * 8;
+    w->n = room + HEAD;
+    if (at + HEAD * 8 > m->code.to || !inside_read(t->memory, w->from, w->word, w->n))
+        w->n = 0;
+    return w->n > 0;
+}
+
+/* Returns the three words at an address of a mapping; NULL: they cannot be read. */
+static words_read *words_at(const struct table *t, const struct mapping *m, uint64_t at,
+                            enum reading how, struct window *w)
+{
+    if (how == LIVE)
+        return (words_read *)(uintptr_t)at;
+    if (m->view != NULL)
+        return view_of(t, at);
+    if ((w->n == 0 || at < w->from || at + HEAD * 8 > w->from + w->n * 8) &&
+        !window_read(w, t, m, at))
+        return NULL;
+    return &w->word[(at - w->from) / 8];
 }
 
 static bool is_entry_at(words_read *word, const struct entry *e)
@@ -209,9 +251,11 @@ static bool is_entry_at(words_read *word, const struct entry *e)
 }
 
 /* Returns whether the words of an entry are still in front of its code. */
-static bool still_there(const struct table *t, const struct entry *e)
+static bool still_there(const struct table *t, const struct entry *e, enum reading how)
 {
-    words_read *word = view_of(t, e->at);
+    struct window w = {.n = 0};
+    const struct mapping *m = mapping_of(t, e->at);
+    words_read *word = how == LIVE ? view_of(t, e->at) : words_at(t, m, e->at, how, &w);
     return word != NULL && is_entry_at(word, e);
 }
 
@@ -240,39 +284,41 @@ static bool is_head(words_read *word)
  * Another function may begin between the entry and the address, which came after the table, in what
  * was free space then: the nearest words that could be a function's must be the entry's.
  *
- * `live`: the process that runs here will return there. Then all code from the function's words on
+ * LIVE: the process that runs here will return there. Then all code from the function's words on
  * is mapped, and is read where it is: from the address downwards, no further than to the first
  * words that could be a function's, which are those of its own function at the latest. Any other
  * address may have been unmapped, or be memory of something else by now: it is read in the view of
  * the mapping that the table has found, and so are the words of a function that begins too far
  * away. */
-static struct entry *explain(const struct table *t, uint64_t at, bool live, uint64_t *looked)
+static struct entry *explain(const struct table *t, uint64_t at, enum reading how, uint64_t *looked)
 {
+    struct window w = {.n = 0};
     struct entry *e = before(t, at);
     const struct mapping *m = mapping_of(t, at);
     if (m == NULL || e == NULL || e->at < m->code.from || at - e->at > EXTENT_MOST)
         return NULL;
     uint64_t p = (at - HEAD * 8) & ~UINT64_C(7);
     for (unsigned n = 0; at >= e->at + HEAD * 8 && p >= e->at && n < BODY_LOOKED; p -= 8, n++) {
-        words_read *word = live ? (words_read *)(uintptr_t)p : view_of(t, p);
+        words_read *word = words_at(t, m, p, how, &w);
         ++*looked;
         if (word == NULL)
             return NULL;
         if (is_head(word))
             return p == e->at && is_entry_at(word, e) ? e : NULL;
     }
-    return still_there(t, e) ? e : NULL;
+    return still_there(t, e, how) ? e : NULL;
 }
 
 /* Returns where an address lies. Notes the function for the log. In front of the first function are
  * pieces that the VM's own code and all functions share, such as the end of every process: no
  * frames. */
-static enum code_place place_of(const struct table *t, uint64_t at, bool live, uint64_t *looked)
+static enum code_place place_of(const struct table *t, uint64_t at, enum reading how,
+                                uint64_t *looked)
 {
     const struct mapping *m = mapping_of(t, at);
     if (m == NULL || at < m->first)
         return CODE_ELSEWHERE;
-    struct entry *e = explain(t, at, live, looked);
+    struct entry *e = explain(t, at, how, looked);
     if (e == NULL) {
         atomic_store_explicit(&stale, true, memory_order_relaxed);
         return CODE_UNKNOWN;
@@ -294,7 +340,7 @@ static bool is_frame(const struct table *t, uint64_t word, const uint64_t *from,
         (word >= (uint64_t)(uintptr_t)from && word <= (uint64_t)(uintptr_t)to))
         return false;
     if (mapping_of(t, word) != NULL)
-        return place_of(t, word, true, looked) != CODE_ELSEWHERE;
+        return place_of(t, word, LIVE, looked) != CODE_ELSEWHERE;
     atomic_store_explicit(&elsewhere, true, memory_order_relaxed);
     return true;
 }
@@ -302,14 +348,14 @@ static bool is_frame(const struct table *t, uint64_t word, const uint64_t *from,
 enum code_place code_place(uint64_t at, uint64_t *looked)
 {
     const struct table *t = in_use();
-    return t == NULL ? CODE_ELSEWHERE : place_of(t, at, false, looked);
+    return t == NULL ? CODE_ELSEWHERE : place_of(t, at, VIEWED, looked);
 }
 
 bool code_function(uint64_t at, ERL_NIF_TERM *m, ERL_NIF_TERM *f, uint32_t *arity)
 {
     const struct table *t = in_use();
     uint64_t looked = 0;
-    if (t == NULL || place_of(t, at, false, &looked) != CODE_FUNCTION)
+    if (t == NULL || place_of(t, at, VIEWED, &looked) != CODE_FUNCTION)
         return false;
     const struct entry *e = before(t, at);
     *m = e->m;
@@ -328,12 +374,14 @@ uint32_t code_ranges(struct code_extent out[CODE_RANGES])
     return t->ncode;
 }
 
-/* Returns the entry of a function, NULL: not known. */
+/* Returns the entry of a function, NULL: not known. In a single mapping it may be that of code that
+ * has been replaced since the table was made: its name is right. */
 static struct entry *entry_of(const struct table *t, ERL_NIF_TERM m, ERL_NIF_TERM f, uint32_t arity)
 {
     for (uint32_t i = slot(t, m, f, arity); t->index[i]; i = (i + 1) & t->mask) {
         struct entry *e = &t->v[t->index[i] - 1];
-        if (e->m == m && e->f == f && e->arity == arity && still_there(t, e))
+        if (e->m == m && e->f == f && e->arity == arity &&
+            (mapping_of(t, e->at)->view == NULL || still_there(t, e, LIVE)))
             return e;
     }
     atomic_store_explicit(&nameless, true, memory_order_relaxed);
@@ -404,9 +452,9 @@ bool code_caller(struct engine_ctx *ctx, ERL_NIF_TERM *m, ERL_NIF_TERM *f, unsig
     /* A function that has no code of its own is not among the frames. */
     const bool alone = t != NULL && ev->fn != NULL && innermost(t, ev) == NULL;
     const uint32_t n = t != NULL && ctx->stack != NULL ? ctx->stack(ctx, frame, alone ? 1 : 2) : 0;
-    const bool live = ctx->stack == code_stack;
+    const enum reading how = ctx->stack == code_stack ? LIVE : VIEWED;
     const struct entry *e =
-        n == (alone ? 1u : 2u) ? explain(t, frame[n - 1], live, &ctx->looked) : NULL;
+        n == (alone ? 1u : 2u) ? explain(t, frame[n - 1], how, &ctx->looked) : NULL;
     if (e == NULL)
         return false;
     *m = e->m;
@@ -453,6 +501,8 @@ static void table_free(struct table *t)
     if (t == NULL)
         return;
     views_end(t->code, t->ncode);
+    if (t->memory >= 0)
+        close(t->memory);
     et_free(t->v);
     et_free(t->index);
     et_free(t->header);
@@ -480,15 +530,17 @@ static struct entry *known(ERL_NIF_TERM m, ERL_NIF_TERM f, uint64_t arity)
     return &making.known[i];
 }
 
-/* Calls fn for the mappings of the VM's code: those of its name that are as `rights` says. */
-static void each_mapping(const char *rights, void (*fn)(void *arg, const struct mapping *m),
-                         void *arg)
+/* Calls fn for the mappings of the VM's code: those that are as `rights` says, and of the name that
+ * it gives to its memory of code; NULL: without a name. */
+static void each_mapping(const char *rights, const char *name,
+                         void (*fn)(void *arg, const struct mapping *m), void *arg)
 {
     char line[MAPPING_LINE];
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
         struct mapping m = {.view = NULL};
-        if (strstr(line, rights) != NULL && strstr(line, "memfd:vmem") != NULL &&
+        const bool named = name == NULL ? strpbrk(line, "/[") == NULL : strstr(line, name) != NULL;
+        if (strstr(line, rights) != NULL && named &&
             sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %" SCNu64, &m.code.from, &m.code.to,
                    &m.inode) == 3 &&
             m.code.from < m.code.to)
@@ -510,11 +562,18 @@ static void add_mapping(void *arg, const struct mapping *m)
         all->v[all->n++] = *m;
 }
 
-/* Finds the VM's mappings of code. Ours cannot be executed. */
+/* Finds the VM's mappings of code. Ours cannot be executed. A VM that maps its code once has memory
+ * without a name that can be both written and executed; if there is more of that than mappings of
+ * code can be, it is something else. */
 static void find_code(struct mappings *out)
 {
     out->n = 0;
-    each_mapping(" r-xs ", add_mapping, out);
+    each_mapping(" r-xs ", VIEW_NAME, add_mapping, out);
+    if (out->n > 0)
+        return;
+    each_mapping(" rwxp ", NULL, add_mapping, out);
+    if (out->n == CODE_RANGES)
+        out->n = 0;
 }
 
 /* Confirms a view that is the memory which it should be. */
@@ -535,15 +594,17 @@ static void make_views(struct mappings *all)
 {
     for (uint32_t i = 0; i < all->n; i++) {
         struct mapping *m = &all->v[i];
+        m->first = m->inode == 0;
+        if (m->inode == 0)
+            continue;
         const size_t size = m->code.to - m->code.from;
         void *view = mremap((void *)(uintptr_t)m->code.from, 0, size, MREMAP_MAYMOVE);
         if (view != MAP_FAILED && mprotect(view, size, PROT_READ) == 0)
             m->view = view;
         else if (view != MAP_FAILED)
             munmap(view, size);
-        m->first = 0;
     }
-    each_mapping(" r--s ", confirm, all);
+    each_mapping(" r--s ", VIEW_NAME, confirm, all);
     uint32_t n = 0;
     for (uint32_t i = 0; i < all->n; i++)
         if (all->v[i].first != 0)
@@ -785,7 +846,12 @@ static bool fill(struct table *t)
     }
     memcpy(t->code, making.code, sizeof t->code);
     t->ncode = making.ncode;
-    making.ncode = 0; /* the views are the table's */
+    making.ncode = 0; /* the views are the table's, and the way to single mappings is */
+    for (uint32_t i = 0; i < t->ncode && t->memory < 0; i++)
+        if (t->code[i].view == NULL) {
+            t->memory = making.memory;
+            making.memory = -1;
+        }
     for (uint32_t i = 0; i < t->ncode; i++) {
         struct mapping *m = &t->code[i];
         m->first = m->code.to;
@@ -803,6 +869,8 @@ ERL_NIF_TERM code_end_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     if (!agent_is_server(env) || making.known == NULL)
         return enif_make_badarg(env);
     struct table *t = et_calloc(1, sizeof *t);
+    if (t != NULL)
+        t->memory = -1;
     bool good = t != NULL && fill(t);
     making_end();
     if (!good) {
