@@ -1,5 +1,6 @@
 """profile-N in a node: samples of what its schedulers run. What a sample may show is known from the program that runs; how many there are, is not:
 that depends on the processors that the host gives to the node."""
+import contextlib
 import os
 import re
 import resource
@@ -55,6 +56,9 @@ work(N, X) -> work(N - 1, (X * 31 + N) band 65535).
 """
 
 
+SAMPLER = "a sampler that wakes at random times"
+
+
 def has_task_clock():
     """Whether the system lets the nodes of the tests have it: no filter of system calls, and root or a user who may."""
     with open("/proc/self/status", encoding="ascii") as status, open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as paranoid:
@@ -65,10 +69,9 @@ def sampled(t, node, script, *args):
     """What a script printed that ends itself."""
     trace = t.trace("-q", "-n", script, *args, node=node)
     t.equal(trace.end(), 0, "exit status", trace)
-    clock = "task" if has_task_clock() else "CPU"
-    t.match(trace.err.text(), rf"sampled on CPU at .* per scheduler, by the {clock} clock: \d+ samples of \d+ due")
-    said = [line for line in trace.err.text().splitlines() if clock == "task" or "this profile is not true" not in line]
-    t.true(not any("error" in line or "warning" in line for line in said), "no clause failed", trace)
+    clock = "the task clock" if has_task_clock() else SAMPLER
+    t.match(trace.err.text(), rf"sampled on CPU at .* per scheduler, by {clock}: \d+ samples of \d+ due")
+    t.true(not any("error" in line or "warning" in line for line in trace.err.text().splitlines()), "no clause failed", trace)
     return trace
 
 
@@ -175,11 +178,27 @@ def test_rates(t):
     t.clean(node)
 
 
+def highest_descriptor(node):
+    return max(int(fd) for fd in os.listdir(f"/proc/{node.pid}/fd"))
+
+
 def few_descriptors(node):
     """Leaves a node so few descriptors that the agent takes none of them for clocks; returns what restores them."""
     limits = resource.prlimit(node.pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(node.pid, resource.RLIMIT_NOFILE, (max(int(fd) for fd in os.listdir(f"/proc/{node.pid}/fd")) + 5, limits[1]))
+    resource.prlimit(node.pid, resource.RLIMIT_NOFILE, (highest_descriptor(node) + 5, limits[1]))
     return lambda: resource.prlimit(node.pid, resource.RLIMIT_NOFILE, limits)
+
+
+def thirds(t, node, *options):
+    """The shares of three functions that do the same work in turn, when a timer has just woken them, and what the trace said."""
+    load(node, THIRDS)
+    turns = node("(fun(F) -> element(1, timer:tc(fun() -> thirds:a(10000) end)) end)(x)")
+    worker = node(f"spawn(thirds, loop, [{max(1, 300 * 10000 // turns)}])")
+    trace = t.trace("-q", "-n", "profile-997 /erlpid == $$1/ { @[ustack()] = count(); n++; }" + until(600).replace("499", "997"), worker, "-x", "stackform=folded",
+                    *options, node=node)
+    t.equal(trace.end(), 0, "exit status", trace)
+    counts = {name: sum(int(line.split()[-1]) for line in trace.out.lines if f"thirds:{name}/1" in line) for name in "abc"}
+    return {name: 100 * n / sum(counts.values()) for name, n in counts.items()}, sum(counts.values()), trace
 
 
 def test_thirds(t):
@@ -188,29 +207,91 @@ def test_thirds(t):
     t.needs_proc()
     if not has_task_clock():
         raise Skipped("this system does not let a node have the task clock")
+    shares, n, trace = thirds(t, t.node(fresh=True))
+    t.match(trace.err.text(), "by the task clock: ")
+    t.true(n >= 500 and all(20 < share < 47 for share in shares.values()), f"shares of {n}: {shares}", trace)
+
+
+def test_thirds_without_a_clock(t):
+    """The same where the system gives no task clock, here for want of descriptors: by the sampler."""
+    t.needs_proc()
     node = t.node(fresh=True)
-    load(node, THIRDS)
-    turns = node("(fun(F) -> element(1, timer:tc(fun() -> thirds:a(10000) end)) end)(x)")
-    worker = node(f"spawn(thirds, loop, [{max(1, 300 * 10000 // turns)}])")
-    trace = sampled(t, node, "profile-997 /erlpid == $$1/ { @[ustack()] = count(); n++; }" + until(600).replace("499", "997"), worker, "-x", "stackform=folded")
-    counts = {name: sum(int(line.split()[-1]) for line in trace.out.lines if f"thirds:{name}/1" in line) for name in "abc"}
-    shares = {name: 100 * n / sum(counts.values()) for name, n in counts.items()}
-    t.true(sum(counts.values()) >= 500 and all(20 < share < 47 for share in shares.values()), f"shares: {shares} of {counts}", trace)
+    restore = few_descriptors(node)
+    try:
+        shares, n, trace = thirds(t, node)
+    finally:
+        restore()
+    t.match(trace.err.text(), f"by {SAMPLER}: ")
+    t.true(n >= 500 and all(18 < share < 50 for share in shares.values()), f"shares of {n}: {shares}", trace)
 
 
 def test_clock_refused(t):
-    """Where the system gives no task clock, here for want of descriptors, samples are taken by the CPU clock, and a warning says what they cannot show."""
+    """Where the system gives no task clock, the sampler takes its place: it is said, there is nothing to warn of, and who rests is not signalled."""
     t.needs_proc()
     node, (worker,) = started(t, "spin:run([outer])")
     restore = few_descriptors(node)
     try:
-        trace = t.trace("-q", "-n", "profile-499 /erlpid == $$1/ { n++; }" + until(50), worker, node=node)
+        trace = t.trace("-q", "-n", "profile-499 /erlpid == $$1/ { @[ustack()] = count(); n++; }" + until(50), worker, node=node)
         t.equal(trace.end(), 0, "exit status", trace)
     finally:
         restore()
-    t.match(trace.err.text(), r"sampled on CPU at 499 Hz per scheduler, by the CPU clock: \d+ samples of \d+ due")
-    t.match(trace.err.text(), r"warning: this profile is not true for work that begins when a process is woken")
+    t.match(trace.err.text(), rf"sampled on CPU at 499 Hz per scheduler, by {SAMPLER}: \d+ samples of \d+ due")
+    t.true("warning" not in trace.err.text(), "no warning", trace)
+    t.true("spin:outer/1" in trace.out.text(), "the function that works", trace)
     t.clean(node)
+
+
+def test_sampler_ends(t):
+    """The sampler's thread is there while a program wants it, and only then: also when the consumer is killed, when the agent and its guard are, and when
+    the agent's code is purged."""
+    t.needs_proc()
+    node, _ = started(t, "spin:run([outer])")
+    restore = few_descriptors(node)
+    try:
+        for end in ("interrupt", "kill", "purge"):
+            trace = t.trace("-q", "-n", READY + "profile-499 { n++; } profile-97 { m++; }", node=node)
+            trace.ready()
+            t.equal(len(node("etw:samplers()")), 1, "one thread for both rates")
+            t.equal([line for line in node("etw:timers()") if "thread" not in line], [], "no other clock")
+            if end == "interrupt":
+                trace.interrupt()
+                t.equal(trace.end(), 0, "exit status", trace)
+            elif end == "kill":
+                trace.kill()
+            else:
+                node("[exit(whereis(N), kill) || N <- [erltrace_agent_guard, erltrace_agent], is_pid(whereis(N))], code:delete(erltrace_agent),"
+                     " code:purge(erltrace_agent), ok")
+                trace.kill()
+            erlt.until(lambda: node("etw:samplers()") == [], f"the thread has ended after {end}")
+            if end != "purge":
+                t.clean(node)
+    finally:
+        restore()
+    t.true(node.alive(), "the node lives")
+
+
+@contextlib.contextmanager
+def working_node(t, *begin, **how):
+    """A node that works, begun by a command of its own: its process, and what erltrace needs to find it."""
+    name = f"begun{os.getpid()}"
+    shown = subprocess.Popen([*begin, "erl", "-noinput", "-sname", name, "-setcookie", COOKIE, "-eval",
+                              "(fun F(L) -> lists:foldl(fun(X, A) -> (A * 31 + X) band 65535 end, 0, L), F(L) end)(lists:seq(1, 100000))."],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **how)
+    where = ["--node", f"{name}@{HOST}", "--cookie", COOKIE]
+    try:
+        until_true(lambda: shown.poll() is not None or t.run("-l", "-n", "BEGIN", *where)[0] == 0, "the node is there")
+        yield shown, where
+        t.equal(shown.poll(), None, "the node lives")
+    finally:
+        shown.kill()
+        shown.communicate()
+
+
+NOBODY = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--inh-caps=-all"]
+
+
+def node_of_nobody(t):
+    return working_node(t, *NOBODY, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"}, cwd="/")
 
 
 def test_user_of_the_node(t):
@@ -220,26 +301,40 @@ def test_user_of_the_node(t):
         paranoid = int(f.read())
     if os.geteuid() != 0 or t.otp or paranoid != 2 or not has_task_clock():
         raise Skipped("this test needs root, and kernel.perf_event_paranoid at 2")
-    name = f"nobody{os.getpid()}"
-    shown = subprocess.Popen(["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--inh-caps=-all", "erl", "-noinput", "-sname", name, "-setcookie",
-                              COOKIE, "-eval", "(fun F(L) -> lists:foldl(fun(X, A) -> (A * 31 + X) band 65535 end, 0, L), F(L) end)(lists:seq(1, 100000))."],
-                             env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"}, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    try:
-        command = ["-q", "-n", "profile-499 { @[erlfunc] = count(); n++; }" + until(200), "--node", f"{name}@{HOST}", "--cookie", COOKIE]
-        until_true(lambda: shown.poll() is not None or t.run("-l", *command)[0] == 0, "the node is there")
-        status, out, err = t.run(*command)
+    with node_of_nobody(t) as (_, where):
+        status, out, err = t.run("-q", "-n", "profile-499 { @[erlfunc] = count(); n++; }" + until(200), *where)
         t.equal(status, 0, err)
         t.match(err, r"sampled on CPU at 499 Hz per scheduler, by the task clock outside of the kernel: \d+ samples of \d+ due")
         t.match(out, r"lists:foldl\S*|erl_eval:\S*")
-    finally:
-        shown.kill()
-        shown.communicate()
 
 
-# Runs a command under a filter that ends the process at perf_event_open.
+def test_last_resort(t):
+    """The system gives the node neither clocks nor a thread, and no timers either: the trace says so, and samples once it can, by the CPU clock; a warning says
+    what that cannot show."""
+    t.needs_proc()
+    if os.geteuid() != 0 or t.otp:
+        raise Skipped("this test needs root, to be another user; the host's emulator is as good")
+    with node_of_nobody(t) as (shown, where):
+        def limit(*limits):
+            """Sets limits of the node, which only its user may do."""
+            subprocess.run([*NOBODY, "prlimit", f"--pid={shown.pid}", *limits], check=True)
+
+        limit(f"--nofile={highest_descriptor(shown) + 5}:", "--nproc=1:", "--sigpending=0:")
+        trace = t.trace("-q", "-n", 'profile-499 /n++ == 50/ { printf("sampled\\n"); exit(0); }', *where)
+        trace.wait_error("profile-N does not fire, or not for all schedulers: the system refused a clock")
+        limit("--sigpending=100:")
+        trace.wait("^sampled$")
+        t.equal(trace.end(), 0, "exit status", trace)
+        t.match(trace.err.text(), r"sampled on CPU at 499 Hz per scheduler, by the CPU clock: \d+ samples of \d+ due")
+        t.match(trace.err.text(), r"warning: this profile is not true for work that begins when a process is woken")
+
+
+# Runs a command under a filter that ends the process at perf_event_open, and at what is called in order to have a processor sooner, or another one: systemd's set
+# @resources, which services are often denied.
 FILTERED = """import ctypes, os, struct, sys
-libc, no_new_privs, set_seccomp, filter_mode, number = ctypes.CDLL(None, use_errno=True), 38, 22, 2, 298
-code = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x80000000), (0x06, 0, 0, 0x7fff0000)]
+libc, no_new_privs, set_seccomp, filter_mode = ctypes.CDLL(None, use_errno=True), 38, 22, 2
+numbers = [298, 314, 144, 142, 203, 141]
+code = [(0x20, 0, 0, 0)] + [(0x15, len(numbers) - i, 0, n) for i, n in enumerate(numbers)] + [(0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, 0x80000000)]
 program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *c) for c in code))
 head = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code), ctypes.addressof(program)))
 assert libc.prctl(no_new_privs, 1, 0, 0, 0) == 0 and libc.prctl(set_seccomp, filter_mode, head, 0, 0) == 0, ctypes.get_errno()
@@ -248,43 +343,18 @@ os.execvp(sys.argv[1], sys.argv[1:])
 
 
 def test_filter_of_system_calls(t):
-    """A node that a filter ends when it asks for the task clock, as some do that systemd starts, lives: it is sampled by the CPU clock."""
+    """A node that a filter ends when it asks for the task clock, as some do that systemd starts, lives: the sampler does without what they forbid."""
     t.needs_proc()
     if t.otp:
         raise Skipped("the host's emulator is as good")
-    name = f"filtered{os.getpid()}"
     begin = ["python3", "-c", FILTERED]
-    t.equal(subprocess.run([*begin, "python3", "-c", "import ctypes; ctypes.CDLL(None).syscall(298, 0, 0, 0, 0, 0)"], check=False).returncode, -signal.SIGSYS,
-            "the filter ends who asks")
-    shown = subprocess.Popen([*begin, "erl", "-noinput", "-sname", name, "-setcookie", COOKIE, "-eval",
-                              "(fun F(L) -> lists:foldl(fun(X, A) -> (A * 31 + X) band 65535 end, 0, L), F(L) end)(lists:seq(1, 100000))."],
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    try:
-        command = ["-q", "-n", "profile-499 { @[erlfunc] = count(); n++; }" + until(50), "--node", f"{name}@{HOST}", "--cookie", COOKIE]
-        until_true(lambda: shown.poll() is not None or t.run("-l", *command)[0] == 0, "the node is there")
-        status, _, err = t.run(*command)
-        t.equal((status, shown.poll()), (0, None), err)
-        t.match(err, r"sampled on CPU at 499 Hz per scheduler, by the CPU clock")
-    finally:
-        shown.kill()
-        shown.communicate()
-
-
-def test_timers_refused(t):
-    """The system gives the node neither clocks nor timers: the trace says so, and samples once it can."""
-    t.needs_proc()
-    node, _ = started(t, "spin:run([outer])")
-    restore = few_descriptors(node)
-    before = resource.prlimit(node.pid, resource.RLIMIT_SIGPENDING, (0, resource.prlimit(node.pid, resource.RLIMIT_SIGPENDING)[1]))
-    trace = t.trace("-q", "-n", READY + 'profile-499 /n++ == 0/ { printf("sampled\\n"); }', node=node)
-    trace.ready()
-    trace.wait_error("profile-N does not fire, or not for all schedulers: the system refused a clock")
-    resource.prlimit(node.pid, resource.RLIMIT_SIGPENDING, before)
-    restore()
-    trace.wait("^sampled$")
-    trace.interrupt()
-    t.equal(trace.end(), 0, "exit status", trace)
-    t.clean(node)
+    for number in (298, 314):
+        t.equal(subprocess.run([*begin, "python3", "-c", f"import ctypes; ctypes.CDLL(None).syscall({number}, 0, 0, 0, 0, 0)"], check=False).returncode,
+                -signal.SIGSYS, "the filter ends who asks")
+    with working_node(t, *begin) as (_, where):
+        status, _, err = t.run("-q", "-n", "profile-499 { @[erlfunc] = count(); n++; }" + until(50), *where)
+        t.equal(status, 0, err)
+        t.match(err, rf"sampled on CPU at 499 Hz per scheduler, by {SAMPLER}")
 
 
 def test_handler_of_another_library(t):

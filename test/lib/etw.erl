@@ -11,7 +11,7 @@
 -export([sleeper/1, awake/0, woken/1, await_hibernation/1, init/1, handle_info/2, handle_call/3, handle_cast/2]).
 -export([busy/1, chatter/1, trickle/2, shove/2, held/1, tiny/2, quiet/0]).
 -export([child/1, hops/3, hop/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
--export([set/0, dirt/0, traced/0, timers/0, mapped/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, settled/1, release/0, fake_release/1]).
+-export([set/0, dirt/0, traced/0, timers/0, samplers/0, mapped/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, settled/1, release/0, fake_release/1]).
 -export([dbg_all/0, dbg_stop/0, in_agent/1]).
 -export([load/1, load/2, compiled/1, loads/0, table/1, start_all/1, wait_all/0, turns/2, turn/2, patterns/3]).
 
@@ -548,14 +548,21 @@ mapped() ->
         _ -> []
     end.
 
-%% The timers and clocks of the system that this node has; Erlang itself has none. And what it does with the signal that these send.
+%% The timers and clocks of the system that this node has, and the thread that takes their place; Erlang itself has none. And what it does with the signal
+%% that these send.
 timers() ->
     {ok, Descriptors} = file:list_dir("/proc/self/fd"),
     [L || F <- Descriptors, {ok, "anon_inode:[perf_event]" = L} <- [file:read_link(filename:join("/proc/self/fd", F))]] ++
+        [text("thread ~s", [Tid]) || Tid <- samplers()] ++
         case file:read_file("/proc/self/timers") of
             {ok, Text} -> re:split(Text, "\n(?=ID)", [trim]) -- [<<>>];
             _ -> []
         end.
+
+%% The threads that wake at random times, by their numbers in the system.
+samplers() ->
+    {ok, Tids} = file:list_dir("/proc/self/task"),
+    [Tid || Tid <- Tids, {ok, <<"et_sampler\n">>} <- [file:read_file(filename:join(["/proc/self/task", Tid, "comm"]))]].
 
 urgent() ->
     case file:read_file("/proc/self/status") of

@@ -6,19 +6,32 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sched.h>
+
+#include "base/clock.h"
 #include "beam/probe/oncpu_clock.c"
 
-enum { NUMBER = 4711, EVERY_NS = 500000, ENOUGH = 20, OTHERS = 3, NO_DESCRIPTORS = 1 << 20 };
+enum {
+    NUMBER = 4711,
+    NOT_FOR_THE_SAMPLER = ONCPU_RATES * ONCPU_THREADS,
+    EVERY_NS = 500000,
+    ENOUGH = 20,
+    OTHERS = 3,
+    NO_DESCRIPTORS = 1 << 20
+};
 
+static uint32_t number; /* of the clock */
 static volatile int ours, others;
 static volatile unsigned at_work; /* what the compiler must not leave out */
 
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
-    uint32_t late;
+    uint32_t late, cost;
     (void)signal;
     (void)context;
-    if (oncpu_clock_of(info, &late) == NUMBER)
+    if (oncpu_clock_of(info, &late) == number ||
+        (number == NUMBER &&
+         oncpu_sampler_asked(number, monotonic_ns(), &late, &cost) == ONCPU_ASKED_SAMPLE))
         ours++;
     else
         others++;
@@ -51,13 +64,16 @@ static uint64_t work_for(uint64_t ns)
     return oncpu_clock_time(tid()) - from;
 }
 
-static void signals_while_it_works(uint32_t room, bool event)
+/* kind: that the clock must have, NONE: any. */
+static void signals_while_it_works(uint32_t which, uint32_t room, enum oncpu_clock_kind kind)
 {
     struct oncpu_clock c = {ONCPU_CLOCK_NONE, 0};
+    number = which;
     handle();
-    assert_true(oncpu_clock_start(&c, tid(), SIGURG, NUMBER, EVERY_NS, room));
-    if (!event)
-        assert_int_equal(c.kind, ONCPU_CLOCK_CPU);
+    oncpu_clock_served(monotonic_ns());
+    assert_true(oncpu_clock_start(&c, tid(), SIGURG, number, EVERY_NS, room));
+    if (kind != ONCPU_CLOCK_NONE)
+        assert_int_equal(c.kind, kind);
     while (ours < ENOUGH)
         work();
     oncpu_clock_set(&c, 0);
@@ -73,26 +89,40 @@ static void signals_while_it_works(uint32_t room, bool event)
     for (int i = 0; i < OTHERS; i++)
         assert_int_equal(raise(SIGURG), 0);
     assert_int_equal(others, OTHERS);
+    while (!oncpu_sampler_close())
+        sched_yield();
 }
 
 /* The clock that the system gives us: an event where it may be had. */
 static void test_a_clock(void **state)
 {
     (void)state;
-    signals_while_it_works(0, true);
+    signals_while_it_works(NUMBER, 0, ONCPU_CLOCK_NONE);
 }
 
-/* Without descriptors it is a timer of the CPU clock. */
-static void test_no_descriptors(void **state)
+static void without_descriptors(uint32_t which, enum oncpu_clock_kind kind)
 {
     struct rlimit was, few;
-    (void)state;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
     few = was;
     few.rlim_cur = few.rlim_cur < NO_DESCRIPTORS ? few.rlim_cur : NO_DESCRIPTORS;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-    signals_while_it_works(NO_DESCRIPTORS, false);
+    signals_while_it_works(which, NO_DESCRIPTORS, kind);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+}
+
+/* Without descriptors it is the sampler. */
+static void test_no_descriptors(void **state)
+{
+    (void)state;
+    without_descriptors(NUMBER, ONCPU_CLOCK_SAMPLER);
+}
+
+/* Without that, too, it is a timer of the CPU clock. */
+static void test_last_resort(void **state)
+{
+    (void)state;
+    without_descriptors(NOT_FOR_THE_SAMPLER, ONCPU_CLOCK_CPU);
 }
 
 int main(void)
@@ -100,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_clock),
         cmocka_unit_test(test_no_descriptors),
+        cmocka_unit_test(test_last_resort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@
 #include "beam/probe/code.h"
 #include "beam/probe/inside.h"
 #include "beam/probe/oncpu_clock.h"
+#include "beam/probe/oncpu_sampler.h"
 #include "beam/probe/scheduler.h"
 
 #ifndef AT_MINSIGSTKSZ
@@ -33,15 +34,15 @@
 
 enum {
     CODE_MOST = 4 * CODE_RANGES, /* mappings of code in a profile, also those that are gone */
-    THREADS = 1024,              /* scheduler threads, as many as a VM can have */
-    RING = 1 << 13,              /* words */
-    HEAD = 8,                    /* words of a sample before its frames */
-    CHUNK = 512,                 /* words that are read at once */
-    LOOKED = 4 << 10,            /* words of a stack that are examined */
-    RESUMED = 64, /* bytes of code after a call in which it loads the stack pointer */
-    SAVED = 8,    /* words below the first of the C stack that may have %rbp */
-    OUTER = 128,  /* words there that may have the process for which a match program runs */
-    AGREED = 2,   /* samples that agree on where %rbx points */
+    THREADS = ONCPU_THREADS,
+    RING = 1 << 13,   /* words */
+    HEAD = 8,         /* words of a sample before its frames */
+    CHUNK = 512,      /* words that are read at once */
+    LOOKED = 4 << 10, /* words of a stack that are examined */
+    RESUMED = 64,     /* bytes of code after a call in which it loads the stack pointer */
+    SAVED = 8,        /* words below the first of the C stack that may have %rbp */
+    OUTER = 128,      /* words there that may have the process for which a match program runs */
+    AGREED = 2,       /* samples that agree on where %rbx points */
     STACK_ABOVE = 64 << 10, /* bytes above a NIF's frame in which the C stack begins */
     HANDLER_STACK = 4096,   /* bytes that the handler may need, beside the system's frame */
     LEAVES_LEAST = 32, /* instructions by which code leaves Erlang's stack, to prove the place */
@@ -126,6 +127,12 @@ static void find_begin(void)
 /* -- threads ------------------------------------------------------------------------------------
  */
 
+/* Counted by a handler, and told of by the server. */
+struct counted {
+    _Atomic uint64_t n;
+    uint64_t told; /* the server's */
+};
+
 static struct thread {
     int tid;
     uint32_t number;
@@ -143,14 +150,15 @@ static struct thread {
     uint64_t sample[HEAD + ONCPU_FRAMES];
     uint64_t ring[RING];
     _Atomic uint32_t head, tail; /* words written and taken, in all */
-    _Atomic uint64_t dropped[ONCPU_RATES];
-    uint64_t told[ONCPU_RATES]; /* of dropped; the server's */
-} * _Atomic threads[THREADS];   /* by the number of the scheduler, from 1 on */
+    struct counted dropped[ONCPU_RATES], waited[ONCPU_RATES];
+} * _Atomic threads[THREADS]; /* by the number of the scheduler, from 1 on */
+
+static _Atomic int tid_of[THREADS]; /* ... their numbers in the system; 0: none */
+static _Atomic uint32_t highest;    /* no scheduler beyond this number has ever been added */
 
 static uint64_t period[ONCPU_RATES];             /* ns; 0: not in use */
 static uint64_t began[ONCPU_RATES];              /* when it came into use */
 static enum oncpu_clock_kind worst[ONCPU_RATES]; /* of the clocks that it has had since */
-static _Atomic uint64_t served;                  /* when samples were last taken */
 static _Atomic uint32_t busy;                    /* handlers that run */
 static ErlNifResourceType *keeper_type;
 static void *keeper; /* keeps the library in the VM */
@@ -327,7 +335,7 @@ static void push(struct thread *t, uint32_t rate, uint32_t n)
     uint32_t head = atomic_load_explicit(&t->head, memory_order_relaxed);
     uint32_t tail = atomic_load_explicit(&t->tail, memory_order_acquire);
     if (RING - (head - tail) < n) {
-        atomic_fetch_add_explicit(&t->dropped[rate], 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&t->dropped[rate].n, 1, memory_order_relaxed);
         return;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -335,10 +343,12 @@ static void push(struct thread *t, uint32_t rate, uint32_t n)
     atomic_store_explicit(&t->head, head + n, memory_order_release);
 }
 
-static void capture(struct thread *t, uint32_t rate, uint32_t late, const ucontext_t *uc)
+/* cost: ns that it took to signal the thread. */
+static void capture(struct thread *t, uint32_t rate, uint32_t late, uint32_t cost,
+                    const ucontext_t *uc)
 {
     uint64_t *s = t->sample, flags = 0, now = monotonic_ns();
-    if (atomic_load_explicit(&served, memory_order_relaxed) + ONCPU_ALONE < now) {
+    if (oncpu_clock_alone(now)) {
         oncpu_clock_set(&t->clock[rate], 0); /* first: whoever sees `stopped` starts it again */
         atomic_store_explicit(&t->stopped[rate], true, memory_order_release);
         return;
@@ -347,8 +357,34 @@ static void capture(struct thread *t, uint32_t rate, uint32_t late, const uconte
     uint32_t n = process_of(t, uc->uc_mcontext.gregs, &flags);
     s[0] = now;
     s[1] = n | rate << 8 | flags << 16 | (uint64_t)late << 32;
-    s[5] = monotonic_ns() - now;
+    s[5] = monotonic_ns() - now + cost;
     push(t, rate, HEAD + n);
+}
+
+/* Answers the sampler. */
+static void answer(struct thread *t, const ucontext_t *uc)
+{
+    for (uint32_t r = 0; r < ONCPU_RATES; r++) {
+        uint32_t late, cost;
+        switch (
+            oncpu_sampler_asked((t->number - 1) * ONCPU_RATES + r, monotonic_ns(), &late, &cost)) {
+        case ONCPU_ASKED_NOT: break;
+        case ONCPU_ASKED_SAMPLE: capture(t, r, late, cost, uc); break;
+        case ONCPU_ASKED_WAITED:
+            atomic_fetch_add_explicit(&t->waited[r].n, 1, memory_order_relaxed);
+            break;
+        }
+    }
+}
+
+/* Returns the record of the thread that has this number in the system, NULL: it has none. */
+static struct thread *thread_of(int tid)
+{
+    const uint32_t n = atomic_load_explicit(&highest, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++)
+        if (atomic_load_explicit(&tid_of[i], memory_order_relaxed) == tid)
+            return atomic_load_explicit(&threads[i], memory_order_acquire);
+    return NULL;
 }
 
 /* The first and last thing that it does is to say that it runs: see oncpu_close. */
@@ -358,12 +394,12 @@ static void on_signal(int number, siginfo_t *info, void *context)
     int was = errno;
     uint32_t late;
     const int64_t i = oncpu_clock_of(info, &late);
-    struct thread *t = NULL;
+    struct thread *t = thread_of((int)syscall(SYS_gettid));
     (void)number;
-    if (i >= 0 && i / ONCPU_RATES < THREADS)
-        t = atomic_load_explicit(&threads[i / ONCPU_RATES], memory_order_acquire);
-    if (t != NULL && t->tid == (int)syscall(SYS_gettid))
-        capture(t, (uint32_t)(i % ONCPU_RATES), late, context);
+    if (t != NULL && i >= 0 && i / ONCPU_RATES == t->number - 1)
+        capture(t, (uint32_t)(i % ONCPU_RATES), late, 0, context);
+    if (t != NULL) /* one signal may stand for both */
+        answer(t, context);
     errno = was;
     atomic_fetch_sub(&busy, 1);
 }
@@ -420,16 +456,30 @@ uint64_t oncpu_period(uint32_t rate, uint64_t at)
     return at >= began[rate] ? period[rate] : 0;
 }
 
+/* Returns what is new of a count, and notes that it has been told. */
+static uint64_t news(struct counted *c)
+{
+    const uint64_t n = atomic_load_explicit(&c->n, memory_order_relaxed), more = n - c->told;
+    c->told = n;
+    return more;
+}
+
 uint64_t oncpu_dropped(uint32_t rate)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < THREADS; i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
-        if (t == NULL)
-            continue;
-        uint64_t n = atomic_load_explicit(&t->dropped[rate], memory_order_relaxed);
-        sum += n - t->told[rate];
-        t->told[rate] = n;
+        sum += t != NULL ? news(&t->dropped[rate]) : 0;
+    }
+    return sum;
+}
+
+uint64_t oncpu_waited(uint32_t rate)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < THREADS; i++) {
+        struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+        sum += t != NULL ? news(&t->waited[rate]) : 0;
     }
     return sum;
 }
@@ -459,7 +509,7 @@ enum oncpu_clock_kind oncpu_worst(uint32_t rate)
 
 void oncpu_served(uint64_t now)
 {
-    atomic_store_explicit(&served, now, memory_order_relaxed);
+    oncpu_clock_served(now);
     for (uint32_t i = 0; i < THREADS; i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
         for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++)
@@ -587,6 +637,10 @@ ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
         t->stack = stack;
         t->bottom = to[-1];
         atomic_store_explicit(&threads[here.number - 1], t, memory_order_release);
+        atomic_store(&tid_of[here.number - 1], t->tid);
+        for (uint32_t had = atomic_load(&highest); had < here.number;)
+            if (atomic_compare_exchange_weak(&highest, &had, here.number))
+                break;
     }
     return enif_make_uint(env, here.number);
 }
@@ -724,7 +778,7 @@ ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     add_code(code, code_ranges(code));
     if (keeper == NULL && (keeper = enif_alloc_resource(keeper_type, 1)) == NULL)
         return agent.atom.agent_memory;
-    atomic_store(&served, monotonic_ns());
+    oncpu_clock_served(monotonic_ns());
     if (!take_signal())
         return agent.atom.signal;
     for (uint32_t k = 0; k < n; k++)
@@ -750,14 +804,9 @@ ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
  * outside: so it is not about to run a handler, nor in one (that waits for nothing). */
 static bool is_asleep(const struct thread *t)
 {
-    char path[64], text[256] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", t->tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    const char *after = n > 0 ? strrchr(text, ')') : NULL;
-    return after != NULL && strncmp(after, ") S", 3) == 0;
+    char state;
+    int processor;
+    return oncpu_sampler_state(t->tid, &state, &processor) && state == 'S';
 }
 
 static uint64_t since[THREADS]; /* CPU time of each thread when the round began */
@@ -765,8 +814,10 @@ static bool in_round;
 
 static void free_threads(void)
 {
-    for (uint32_t i = 0; i < THREADS; i++)
+    for (uint32_t i = 0; i < THREADS; i++) {
+        atomic_store(&tid_of[i], 0);
         et_free(atomic_exchange(&threads[i], NULL));
+    }
 }
 
 /* Returns true once every thread has been outside of the handler since the signal is ignored. In
@@ -796,6 +847,8 @@ bool oncpu_close(void)
     for (uint32_t r = 0; r < ONCPU_RATES; r++)
         if (period[r] != 0)
             stop_clocks(r);
+    if (!oncpu_sampler_close())
+        return false;
     if (how.signal == 0) {
         free_threads();
         close_memory();

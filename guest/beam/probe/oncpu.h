@@ -2,7 +2,7 @@
  * scheduler has used so much processor time.
  *
  * CLOCKS. Each scheduler thread has a clock for each rate (oncpu_clock.h), which goes only while
- * the thread runs, so an idle node is not woken. Its signal goes to that thread, where it
+ * the thread runs, so a scheduler that rests is not woken. Its signal goes to that thread, where it
  * interrupts whatever runs: Erlang code, a BIF, a NIF, a collection.
  *
  * THE SIGNAL HANDLER only captures: the process that the scheduler's record names, and the words of
@@ -24,11 +24,12 @@
  * proof the structure's word is used.
  *
  * ENDING. A signal that finds no handler must do no harm, and no thread may be inside the handler
- * when the library goes. So first the clocks are ended; then the signal is ignored, by which the
- * system discards those that are pending; then we wait until every thread has, since then, used
- * some of its CPU time outside of the handler, or sleeps; only then the signal's disposition is
- * what it was, and the library may go. A resource of the VM keeps the library until that has been
- * proven. Should nobody take samples for ONCPU_ALONE, the handler itself stops its timer. */
+ * when the library goes. So first the clocks are ended, and the sampler's thread; then the signal
+ * is ignored, by which the system discards those that are pending; then we wait until every thread
+ * has, since then, used some of its CPU time outside of the handler, or sleeps; only then the
+ * signal's disposition is what it was, and the library may go. A resource of the VM keeps the
+ * library until that has been proven. Should nobody take samples for ONCPU_ALONE, the handler
+ * itself stops its clock, and the sampler ends. */
 #ifndef ET_BEAM_PROBE_ONCPU_H
 #define ET_BEAM_PROBE_ONCPU_H
 
@@ -40,11 +41,9 @@
 #include "beam/probe/oncpu_clock.h"
 
 enum {
-    ONCPU_RATES = 8,    /* at once, of all programs of the node */
     ONCPU_FRAMES = 127, /* most words of a stack that could be return addresses */
     ONCPU_TOPS = 2      /* first words of the stack, whatever they are */
 };
-#define ONCPU_ALONE UINT64_C(10000000000) /* ns */
 
 /* What a program has had. */
 struct oncpu_counts {
@@ -58,6 +57,7 @@ struct oncpu_counts {
     uint64_t unknown; /* of a process, and its innermost function is not known */
     uint64_t late;    /* expirations of the clock that came while the last one was not handled */
     uint64_t dropped; /* samples for which a ring had no room */
+    uint64_t waited;  /* for which a thread had no processor, and that are no samples therefore */
 };
 
 struct oncpu_sample {
@@ -81,6 +81,8 @@ bool oncpu_next(struct oncpu_sample *out);
 uint64_t oncpu_period(uint32_t rate, uint64_t at);
 /* Returns how many samples of this rate have been dropped since the last call. Only the server. */
 uint64_t oncpu_dropped(uint32_t rate);
+/* ... and how many there would have been of threads that waited for a processor. */
+uint64_t oncpu_waited(uint32_t rate);
 /* Returns how many threads are sampled. */
 uint32_t oncpu_threads(void);
 /* Returns the ns of processor time that they have used since each was added. */
@@ -109,9 +111,9 @@ ERL_NIF_TERM oncpu_entered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 
 /* nif_profile_take([Program], Most) -> boolean(): fires profile-N of these programs for at most so
  * many samples; true: there may be more. Only the server.
- * nif_profile_counts(Program) -> {Samples, Idle, Hidden, Unknown, Late, Dropped, Ns, Clock}: Ns is
- *     the processor time of the schedulers from when it began to run until its samples were last
- *     taken, Clock the worst kind of its clocks: task | user | cpu, as
+ * nif_profile_counts(Program) -> {Samples, Idle, Hidden, Unknown, Late, Dropped, Ns, Clock,
+ *     Waited}: Ns is the processor time of the schedulers from when it began to run until its
+ *     samples were last taken, Clock the worst kind of its clocks: task | user | sampler | cpu, as
  *     oncpu_clock.h has them, or undefined */
 ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "beam/probe/oncpu_sampler.h"
+
 enum {
     DESCRIPTORS = 1 << 16, /* an event with a higher one is not used */
     STATUS = 8192,         /* bytes, more than the system writes there */
@@ -20,14 +22,14 @@ enum {
 
 /* The number, and 1, of the clock whose descriptor it is; 0: of none. */
 static _Atomic uint32_t number_of[DESCRIPTORS];
+static _Atomic uint64_t served; /* when samples were last taken */
 
 static bool is_event(const struct oncpu_clock *c)
 {
     return c->kind == ONCPU_CLOCK_TASK || c->kind == ONCPU_CLOCK_USER;
 }
 
-/* Returns whether the calling thread may have a filter of system calls. */
-static bool is_filtered(void)
+bool oncpu_clock_is_filtered(void)
 {
     static const char none[] = "\nSeccomp:\t0\n";
     char text[STATUS + 1] = "";
@@ -67,7 +69,7 @@ static bool start_event(struct oncpu_clock *c, int tid, int signal, uint32_t num
                         uint32_t room)
 {
     const struct f_owner_ex owner = {F_OWNER_TID, tid};
-    if (is_filtered())
+    if (oncpu_clock_is_filtered())
         return false;
     c->kind = ONCPU_CLOCK_TASK;
     int fd = open_event(tid, ns, true);
@@ -94,6 +96,13 @@ static clockid_t clock_of(int tid)
     return (clockid_t)(~(unsigned)tid << 3 | 6);
 }
 
+static bool start_sampler(struct oncpu_clock *c, int tid, int signal, uint32_t number, uint64_t ns)
+{
+    c->kind = ONCPU_CLOCK_SAMPLER;
+    c->id = (int)number;
+    return oncpu_sampler_add(number, tid, signal, ns);
+}
+
 static bool start_timer(struct oncpu_clock *c, int tid, int signal, uint32_t number, uint64_t ns)
 {
     struct sigevent ev;
@@ -112,7 +121,8 @@ static bool start_timer(struct oncpu_clock *c, int tid, int signal, uint32_t num
 bool oncpu_clock_start(struct oncpu_clock *c, int tid, int signal, uint32_t number, uint64_t ns,
                        uint32_t room)
 {
-    if (start_event(c, tid, signal, number, ns, room) || start_timer(c, tid, signal, number, ns))
+    if (start_event(c, tid, signal, number, ns, room) ||
+        start_sampler(c, tid, signal, number, ns) || start_timer(c, tid, signal, number, ns))
         return true;
     c->kind = ONCPU_CLOCK_NONE;
     return false;
@@ -124,6 +134,8 @@ void oncpu_clock_set(const struct oncpu_clock *c, uint64_t ns)
     const struct itimerspec when = {every, every};
     if (is_event(c))
         ioctl(c->id, ns != 0 ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+    else if (c->kind == ONCPU_CLOCK_SAMPLER)
+        oncpu_sampler_set((uint32_t)c->id, ns != 0);
     else
         syscall(SYS_timer_settime, c->id, 0, &when, NULL);
 }
@@ -134,6 +146,8 @@ void oncpu_clock_end(struct oncpu_clock *c)
         oncpu_clock_set(c, 0);
         atomic_store(&number_of[c->id], 0);
         close(c->id);
+    } else if (c->kind == ONCPU_CLOCK_SAMPLER) {
+        oncpu_sampler_remove((uint32_t)c->id);
     } else if (c->kind == ONCPU_CLOCK_CPU) {
         syscall(SYS_timer_delete, c->id);
     }
@@ -150,6 +164,17 @@ int64_t oncpu_clock_of(const siginfo_t *info, uint32_t *late)
     if (info->si_code != POLL_IN || info->si_fd < 0 || info->si_fd >= DESCRIPTORS)
         return -1;
     return (int64_t)atomic_load_explicit(&number_of[info->si_fd], memory_order_relaxed) - 1;
+}
+
+void oncpu_clock_served(uint64_t now)
+{
+    atomic_store_explicit(&served, now, memory_order_relaxed);
+    oncpu_sampler_resume();
+}
+
+bool oncpu_clock_alone(uint64_t now)
+{
+    return atomic_load_explicit(&served, memory_order_relaxed) + ONCPU_ALONE < now;
 }
 
 uint64_t oncpu_clock_time(int tid)

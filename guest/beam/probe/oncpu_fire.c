@@ -181,18 +181,24 @@ static void fire_sample(ErlNifEnv *env, struct engine_thread *t, const struct pr
     engine_leave(t);
 }
 
-/* Charges drops to the programs that have the rate. */
+static bool has_rate(const struct program *p, uint64_t period)
+{
+    for (uint32_t k = 0; k < p->probes.n; k++)
+        if (p->probes.v[k].kind == PROBE_PROFILE && p->probes.v[k].period == period)
+            return true;
+    return false;
+}
+
+/* Tells the programs that have a rate what has become no sample. */
 static void take_drops(const struct programs *ps)
 {
     for (uint32_t r = 0; r < ONCPU_RATES; r++) {
-        uint64_t n = oncpu_dropped(r);
-        for (uint32_t i = 0; n > 0 && i < ps->n; i++)
-            for (uint32_t k = 0; k < ps->v[i]->probes.n; k++)
-                if (ps->v[i]->probes.v[k].kind == PROBE_PROFILE &&
-                    ps->v[i]->probes.v[k].period == oncpu_period(r, UINT64_MAX)) {
-                    ps->v[i]->profile->dropped += n;
-                    break;
-                }
+        const uint64_t dropped = oncpu_dropped(r), waited = oncpu_waited(r);
+        for (uint32_t i = 0; dropped + waited > 0 && i < ps->n; i++)
+            if (has_rate(ps->v[i], oncpu_period(r, UINT64_MAX))) {
+                ps->v[i]->profile->dropped += dropped;
+                ps->v[i]->profile->waited += waited;
+            }
     }
 }
 
@@ -253,9 +259,11 @@ ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     const ERL_NIF_TERM clock[] = {[ONCPU_CLOCK_NONE] = agent.atom.undefined,
                                   [ONCPU_CLOCK_TASK] = agent.atom.task,
                                   [ONCPU_CLOCK_USER] = agent.atom.user,
+                                  [ONCPU_CLOCK_SAMPLER] = agent.atom.sampler,
                                   [ONCPU_CLOCK_CPU] = agent.atom.cpu};
-    return enif_make_tuple8(env, enif_make_uint64(env, c->samples), enif_make_uint64(env, c->idle),
+    return enif_make_tuple9(env, enif_make_uint64(env, c->samples), enif_make_uint64(env, c->idle),
                             enif_make_uint64(env, c->hidden), enif_make_uint64(env, c->unknown),
                             enif_make_uint64(env, c->late), enif_make_uint64(env, c->dropped),
-                            enif_make_uint64(env, c->until - c->used), clock[c->worst]);
+                            enif_make_uint64(env, c->until - c->used), clock[c->worst],
+                            enif_make_uint64(env, c->waited));
 }
