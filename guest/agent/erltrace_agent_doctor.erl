@@ -14,7 +14,7 @@
 -define(MANY, 20000).  % most processes that are asked for their tracer
 
 examine(S) ->
-    vm() ++ bugs(erts()) ++ terms(S) ++ consumers(S) ++ processes(S) ++ shared(S) ++ sessions(S) ++ gc(S) ++ monitor(S) ++ seq() ++ inside() ++ user_probes() ++ memory().
+    vm() ++ bugs(erts()) ++ terms(S) ++ consumers(S) ++ processes(S) ++ shared(S) ++ sessions(S) ++ gc(S) ++ monitor(S) ++ seq() ++ inside() ++ profile() ++ user_probes() ++ memory().
 
 vm() ->
     Flavor = erlang:system_info(emu_flavor),
@@ -135,6 +135,20 @@ inside() ->
         Missing ->
             [{process, limit, text("this VM does not show where it keeps of a process what these variables tell: ~s; they are -1", [Names(Missing)]),
               <<"read them where the program asks: process_info/2; and report this, with the VM's version and how it was built">>}]
+    end.
+
+%% By which clock profile-N samples.
+profile() ->
+    case erlang:system_info(emu_flavor) =:= jit andalso ?AGENT:nif_profile_offered(erlang:system_info(schedulers)) of
+        false -> [{profile, note, <<"profile-N needs a VM with the JIT">>, <<"tick-N fires in any VM">>}];
+        task -> [{profile, ok, <<"profile-N samples by the task clock">>, <<>>}];
+        user ->
+            [{profile, note, <<"profile-N samples by the task clock outside of the kernel: kernel.perf_event_paranoid is 2, and the node's user may not change that for itself">>,
+              <<"with kernel.perf_event_paranoid=1, or CAP_PERFMON for the node, time in the kernel is sampled, too">>}];
+        sampler ->
+            [{profile, note, <<"profile-N samples by a sampler that wakes at random times: the system refuses the task clock (kernel.perf_event_paranoid is above 2, "
+                               "there is a filter of system calls as Docker and systemd have them, or few descriptors are left)">>,
+              <<"beside other load it has fewer samples than are due; kernel.perf_event_paranoid=2 and no filter, and enough descriptors (ulimit -n), avoid that">>}]
     end.
 
 user_probes() ->

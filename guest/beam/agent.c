@@ -773,6 +773,7 @@ static ErlNifFunc functions[] = {
     {"nif_inside_rest", 0, inside_rest_nif, 0},
     {"nif_inside_prove", 0, inside_prove_nif, DIRTY},
     {"nif_profile_able", 0, oncpu_able_nif, 0},
+    {"nif_profile_offered", 1, oncpu_offered_nif, 0},
     {"nif_profile_enter", 0, oncpu_enter_nif, 0},
     {"nif_profile_entered", 0, oncpu_entered_nif, 0},
     {"nif_profile_rates", 1, oncpu_rates_nif, 0},

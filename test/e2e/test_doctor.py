@@ -2,6 +2,7 @@
 import re
 
 from erlt import READY, json_lines, pid
+from test_profile import few_descriptors, has_task_clock
 
 
 def doctor(t, node):
@@ -45,6 +46,21 @@ def test_in_words(t):
     t.equal((status, err), (0, ""), "status and errors")
     t.match(out, rf"\A{re.escape(node.name)} can be traced without limits\.\n  ok     vm                 OTP \d+, ERTS ")
     t.match(out, r"^  ok     probes             \d+ named probes, and those of every function$")
+
+
+def test_clock_of_profiles(t):
+    """It says by which clock profile-N samples: the task clock where the system lets the node have it, otherwise the sampler. Nothing is left."""
+    t.needs_proc()
+    node = t.node(fresh=True)
+    if has_task_clock():
+        t.match(of(doctor(t, node)[1], "profile", "ok")[0]["text"], "^profile-N samples by the task clock$")
+    restore = few_descriptors(node)
+    status, findings, said = doctor(t, node)
+    t.equal(status, 0, said)
+    t.match(of(findings, "profile", "note")[0]["text"], "^profile-N samples by a sampler that wakes at random times: the system refuses the task clock")
+    restore()
+    t.equal(node("etw:timers()"), [], "clocks")
+    t.clean(node, 15000)
 
 
 def test_somebody_traces(t):

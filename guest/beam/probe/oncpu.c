@@ -558,6 +558,13 @@ static bool has_clocks(void)
     return false;
 }
 
+/* Returns how many descriptors have to be left when one is taken. A rate takes one of each thread;
+ * as many have to be left. */
+static uint32_t room_for(uint32_t nthreads)
+{
+    return 2 * nthreads;
+}
+
 ERL_NIF_TERM oncpu_able_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -578,6 +585,19 @@ ERL_NIF_TERM oncpu_able_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         find_begin();
     }
     return agent.atom.ok;
+}
+
+ERL_NIF_TERM oncpu_offered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    unsigned schedulers;
+    if (!agent_is_server(env) || !enif_get_uint(env, argv[0], &schedulers) || schedulers > THREADS)
+        return enif_make_badarg(env);
+    switch (oncpu_clock_offered(room_for(schedulers))) {
+    case ONCPU_CLOCK_TASK: return agent.atom.task;
+    case ONCPU_CLOCK_USER: return agent.atom.user;
+    default: return agent.atom.sampler;
+    }
 }
 
 /* Returns whether the thread has an alternate stack for signals that is large enough. */
@@ -662,9 +682,8 @@ static bool start_clock(struct thread *t, uint32_t rate)
 {
     if (t->clock[rate].kind != ONCPU_CLOCK_NONE)
         return true;
-    /* A rate takes a descriptor of each thread; as many have to be left. */
     if (!oncpu_clock_start(&t->clock[rate], t->tid, how.signal,
-                           (t->number - 1) * ONCPU_RATES + rate, period[rate], 2 * entered()))
+                           (t->number - 1) * ONCPU_RATES + rate, period[rate], room_for(entered())))
         return false;
     atomic_store(&t->stopped[rate], false);
     worst[rate] = t->clock[rate].kind > worst[rate] ? t->clock[rate].kind : worst[rate];

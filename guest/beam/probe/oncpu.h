@@ -97,6 +97,8 @@ void oncpu_served(uint64_t now);
 bool oncpu_close(void);
 
 /* nif_profile_able() -> ok | Why :: code | facts: whether this VM can be sampled. Only the server.
+ * nif_profile_offered(Schedulers) -> task | user | sampler: the kind of clock that so many threads
+ *     would have, as oncpu_clock.h has them. Only the server.
  * nif_profile_enter() -> Number :: pos_integer() | Why :: scheduler | chain | signal_stack |
  * memory: adds the scheduler that runs the caller. Any process of the agent.
  * nif_profile_rates([PeriodNs]) -> ok | Why :: signal | timer | memory: these have clocks from now
@@ -104,6 +106,7 @@ bool oncpu_close(void);
  * nif_profile_close() -> boolean(): as oncpu_close. Only the server.
  * nif_profile_entered() -> [Number]. Only the server. */
 ERL_NIF_TERM oncpu_able_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM oncpu_offered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_close_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

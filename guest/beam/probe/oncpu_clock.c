@@ -65,22 +65,44 @@ static int open_event(int tid, uint64_t ns, bool kernel)
     return fd < 0 ? -errno : fd;
 }
 
+/* Opens an event of the best kind that may be had, and leaves so many descriptors free. Returns its
+ * descriptor; negative: none may be had. */
+static int open_best(int tid, uint64_t ns, uint32_t room, enum oncpu_clock_kind *kind)
+{
+    if (oncpu_clock_is_filtered())
+        return -1;
+    *kind = ONCPU_CLOCK_TASK;
+    int fd = open_event(tid, ns, true);
+    if (fd == -EACCES || fd == -EPERM) {
+        *kind = ONCPU_CLOCK_USER;
+        fd = open_event(tid, ns, false);
+    }
+    if (fd >= 0 && (fd >= DESCRIPTORS || !has_room(fd, room))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+enum oncpu_clock_kind oncpu_clock_offered(uint32_t room)
+{
+    enum oncpu_clock_kind kind;
+    const int fd = open_best(0, SECOND_NS, room, &kind);
+    if (fd < 0)
+        return ONCPU_CLOCK_SAMPLER;
+    close(fd);
+    return kind;
+}
+
 static bool start_event(struct oncpu_clock *c, int tid, int signal, uint32_t number, uint64_t ns,
                         uint32_t room)
 {
     const struct f_owner_ex owner = {F_OWNER_TID, tid};
-    if (oncpu_clock_is_filtered())
-        return false;
-    c->kind = ONCPU_CLOCK_TASK;
-    int fd = open_event(tid, ns, true);
-    if (fd == -EACCES || fd == -EPERM) {
-        c->kind = ONCPU_CLOCK_USER;
-        fd = open_event(tid, ns, false);
-    }
+    const int fd = open_best(tid, ns, room, &c->kind);
     if (fd < 0)
         return false;
-    if (fd >= DESCRIPTORS || !has_room(fd, room) || fcntl(fd, F_SETOWN_EX, &owner) != 0 ||
-        fcntl(fd, F_SETSIG, signal) != 0 || fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) != 0) {
+    if (fcntl(fd, F_SETOWN_EX, &owner) != 0 || fcntl(fd, F_SETSIG, signal) != 0 ||
+        fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) != 0) {
         close(fd);
         return false;
     }

@@ -50,6 +50,9 @@ struct oncpu_clock {
  * the system refuses. */
 bool oncpu_clock_start(struct oncpu_clock *c, int tid, int signal, uint32_t number, uint64_t ns,
                        uint32_t room);
+/* Returns the kind that a clock of the calling thread would have, if the system lets the node have
+ * a thread. */
+enum oncpu_clock_kind oncpu_clock_offered(uint32_t room);
 /* Stops a clock (ns 0), or lets it go on. Async-signal-safe. */
 void oncpu_clock_set(const struct oncpu_clock *c, uint64_t ns);
 void oncpu_clock_end(struct oncpu_clock *c);
