@@ -152,6 +152,21 @@ def test_sensitive_processes_are_hidden(t):
     t.match(trace.err.text(), r"[1-9]\d* of sensitive processes")
 
 
+def test_between_slices(t):
+    """A process that always uses up its slice is often sampled while its scheduler looks for what to run next: then it is where it goes on, not in
+    its caller, of which there were ten for each otherwise."""
+    node = t.node(fresh=True)
+    load(node, """-module(slices). -export([outer/0, inner/1]).
+outer() -> inner(1000000), outer().
+inner(0) -> 0;
+inner(N) -> erlang:bump_reductions(4000), inner(N - 1).
+""")
+    worker = node("spawn(slices, outer, [])")
+    trace = sampled(t, node, "profile-499 /erlpid == $$1/ { @[erlfunc] = count(); n++; }" + until(100), worker)
+    found = aggregation(trace.out.text())
+    t.true(3 * found.get("slices:inner/1", 0) > found.get("slices:outer/0", 0), f"functions: {found}", trace)
+
+
 def test_match_programs(t):
     """While a match program runs, the scheduler shows another process of the VM's, which is no one's: the sample is of the one that selects."""
     node, (worker,) = started(t, "spin:pick()")

@@ -379,6 +379,7 @@ static struct inside_look looks[INSIDE_LOOKS];
 static uint32_t nlooks;
 static bool looked;                      /* looks[nlooks] waits to be kept */
 static uint64_t rest[INSIDE_WORDS];      /* of the last look at rest; word 0 is 0: there was none */
+static uint64_t rested[INSIDE_WORDS];    /* the last one before facts were sought; zeros: none */
 static uint64_t of_server[INSIDE_WORDS]; /* when it said so first */
 
 /* Copies words without ever faulting. Returns whether all of them could be read. (A service's
@@ -500,6 +501,11 @@ ERL_NIF_TERM inside_keep_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     return agent.atom.true_;
 }
 
+uint64_t inside_rested(uint16_t word)
+{
+    return word < INSIDE_WORDS ? rested[word] : 0;
+}
+
 ERL_NIF_TERM inside_rest_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -545,6 +551,8 @@ ERL_NIF_TERM inside_prove_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     unsigned before = count(atomic_load(&known), names);
     struct inside_facts found;
     inside_prove(looks, nlooks, rest[0] != 0 ? rest : NULL, &found);
+    if (rest[0] != 0)
+        memcpy(rested, rest, sizeof rested);
     add_known(&found, inside_found());
     unsigned now = count(&found, names);
     if (now > before) {

@@ -116,6 +116,9 @@ int64_t inside_value(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pi
 bool inside_stack(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pid,
                   const uint64_t **from, const uint64_t **to);
 
+/* Returns a word of the structure of a process of the agent that waited, as of the last look at
+ * rest; 0: there was none. Only the server. */
+uint64_t inside_rested(uint16_t word);
 /* Returns what has been proven so far; NULL: nothing. It stays in place and does not change. */
 const struct inside_facts *inside_found(void);
 /* Finds the record of the scheduler on which the caller of a NIF runs. Returns false when it is not

@@ -62,6 +62,8 @@ static struct {
     _Atomic uint32_t ncode;
     int8_t begins;   /* the C stack begins so many bytes from where %rbx points */
     bool has_begins; /* ... which is known */
+    uint16_t next;   /* word of a process: where it goes on when it runs again; INSIDE_NONE: not
+                        known */
     int memory;      /* /proc/self/mem; -1: closed */
     int signal;      /* 0: none is taken */
 } how = {.memory = -1};
@@ -144,8 +146,10 @@ static struct thread {
     _Atomic bool stopped[ONCPU_RATES]; /* the handler stopped it, since nobody took samples */
     uint64_t entered;                  /* its processor time when it was added, ns */
     /* The handler's own: */
-    uint64_t regs;         /* where %rbx points while Erlang code runs, 0: not known */
-    uint32_t agreed;       /* samples that agree on that */
+    uint64_t regs;      /* where %rbx points while Erlang code runs, 0: not known */
+    uint32_t agreed;    /* samples that agree on that */
+    uint64_t schedules; /* where the code returns to from looking for what to run; 0: not known */
+    uint32_t same;      /* samples that agree on that */
     uint64_t words[CHUNK]; /* room to read */
     uint64_t sample[HEAD + ONCPU_FRAMES];
     uint64_t ring[RING];
@@ -193,6 +197,35 @@ static uint64_t begin_of(const struct thread *t)
                : 0;
 }
 
+/* Returns where the C code that runs returns to compiled code; 0: not known. */
+static uint64_t call_of(const struct thread *t, uint64_t rsp)
+{
+    const uint64_t begin = begin_of(t);
+    if (begin == 0 || rsp % 8 != 0 || rsp < t->stack.from || rsp >= begin)
+        return 0;
+    const uint64_t at = *(words_read *)(uintptr_t)(begin - 8);
+    return is_code(at) ? at : 0;
+}
+
+/* A scheduler that has no process looks for one. From where it was called for that, it is called,
+ * too, when a process has used up its slice, and until the next one runs. */
+static void learn_schedules(struct thread *t, uint64_t call)
+{
+    if (call == 0)
+        return;
+    if (t->schedules != call) {
+        t->schedules = call;
+        t->same = 0;
+    } else if (t->same < AGREED) {
+        t->same++;
+    }
+}
+
+static bool is_scheduling(const struct thread *t, uint64_t call)
+{
+    return call != 0 && call == t->schedules && t->same >= AGREED;
+}
+
 /* Returns whether the code from `at` on takes Erlang's stack pointer from %rbp, rather than from
  * the process (%r13). */
 static bool resumes_from_rbp(uint64_t at)
@@ -213,15 +246,9 @@ static uint64_t top_in_c(struct thread *t, const greg_t *reg, uint64_t *call)
     uint64_t rsp = (uint64_t)reg[REG_RSP], rbp = (uint64_t)reg[REG_RBP];
     uint64_t begin = begin_of(t), at = (uint64_t)reg[REG_RIP];
     *call = 0;
-    if (!is_code(at)) {
-        if (begin == 0 || rsp % 8 != 0 || rsp >= begin)
-            return t->words[how.f.stop];
-        at = *(words_read *)(uintptr_t)(begin - 8);
-        if (!is_code(at))
-            return t->words[how.f.stop];
-        *call = at;
-    }
-    if (!resumes_from_rbp(at))
+    if (!is_code(at) && (at = *call = call_of(t, rsp)) == 0)
+        return t->words[how.f.stop];
+    if (is_scheduling(t, at) || !resumes_from_rbp(at))
         return t->words[how.f.stop];
     /* C code may have another use for %rbp, and then the function that was called first has saved
      * it. Other words there may point into the heap, which is below the stack. */
@@ -306,8 +333,10 @@ static uint32_t process_of(struct thread *t, const greg_t *reg, uint64_t *flags)
 {
     const struct inside_facts *f = &how.f;
     uint64_t *s = t->sample, rsp = (uint64_t)reg[REG_RSP], rip = (uint64_t)reg[REG_RIP];
-    if (!is_running(t, ((words_read *)(uintptr_t)t->record)[f->back]) ||
-        (t->words[0] == NOBODY && !find_behind(t, rsp)))
+    const uint64_t at = ((words_read *)(uintptr_t)t->record)[f->back];
+    if (at == 0 && !is_code(rip))
+        learn_schedules(t, call_of(t, rsp));
+    if (!is_running(t, at) || (t->words[0] == NOBODY && !find_behind(t, rsp)))
         return 0;
     if ((t->words[f->sensitive / 64] >> f->sensitive % 64 & 1) != 0) {
         *flags |= HIDDEN;
@@ -317,12 +346,17 @@ static uint32_t process_of(struct thread *t, const greg_t *reg, uint64_t *flags)
     s[2] = t->words[0];
     s[3] = is_code(rip) ? rip : 0;
     uint64_t top = rsp;
-    if (rsp >= t->stack.from && rsp < t->stack.to)
-        top = top_in_c(t, reg, &s[4]);
-    else if (s[3] == 0)
-        return 0;
-    else
+    if (rsp < t->stack.from || rsp >= t->stack.to) {
+        if (s[3] == 0)
+            return 0;
         learn_regs(t, (uint64_t)reg[REG_RBX]);
+    } else {
+        top = top_in_c(t, reg, &s[4]);
+        if (is_scheduling(t, s[4]) && how.next != INSIDE_NONE && is_code(t->words[how.next])) {
+            s[3] = t->words[how.next];
+            s[4] = 0;
+        }
+    }
     /* While a BIF has put off collections, new terms go to another block, and the stack stays. */
     bool elsewhere = stop < heap || stop > end;
     if (!inside_is_address(top) || (!elsewhere && (top < heap || top > end)) || end % 8 != 0)
@@ -565,6 +599,24 @@ static uint32_t room_for(uint32_t nthreads)
     return 2 * nthreads;
 }
 
+/* Returns the word of a process that says where it goes on: of one that waited, the only one that
+ * leads into the code of a function. */
+static uint16_t find_next(const struct inside_facts *f)
+{
+    struct engine_thread *self = engine_thread_self();
+    uint64_t looked = 0;
+    uint16_t answer = INSIDE_NONE;
+    unsigned found = 0;
+    if (self == NULL)
+        return INSIDE_NONE;
+    engine_enter(self);
+    for (uint16_t w = 1; w < f->there; w++)
+        if (is_code(inside_rested(w)) && code_place(inside_rested(w), &looked) == CODE_FUNCTION)
+            answer = ++found == 1 ? w : INSIDE_NONE;
+    engine_leave(self);
+    return answer;
+}
+
 ERL_NIF_TERM oncpu_able_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -583,6 +635,7 @@ ERL_NIF_TERM oncpu_able_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         atomic_store(&how.ncode, 0);
         add_code(code, n);
         find_begin();
+        how.next = find_next(f);
     }
     return agent.atom.ok;
 }

@@ -23,6 +23,10 @@
  * itself: it is the operand of each instruction by which it leaves Erlang's stack. Without this
  * proof the structure's word is used.
  *
+ * BETWEEN SLICES. A process that has used up its slice is still that of the scheduler while this
+ * looks for what to run next. The place from which the code calls for that is where samples without
+ * a process return to. There the process's own word says where it goes on (inside_rested).
+ *
  * ENDING. A signal that finds no handler must do no harm, and no thread may be inside the handler
  * when the library goes. So first the clocks are ended, and the sampler's thread; then the signal
  * is ignored, by which the system discards those that are pending; then we wait until every thread
