@@ -135,6 +135,37 @@ static void test_wakes(void **unused)
     assert_in_range(wake_after(&seed, at, far, EVERY_NS), far + 1, far + 2 * EVERY_NS);
 }
 
+/* Where samples are missing, the sampler wakes more often, within bounds, and not at once. */
+static void test_pace(void **unused)
+{
+    struct pace p = {.ns = EVERY_NS, .wakes = EVEN};
+    uint32_t taken = 0;
+    (void)unused;
+    for (int i = 0; i < ENOUGH; i++) { /* all that is due */
+        p.used = (uint64_t)WINDOW * EVERY_NS;
+        set_pace(&p, taken += WINDOW);
+        assert_int_equal(p.wakes, EVEN);
+        assert_int_equal(p.used, 0);
+    }
+    for (int i = 0; i < ENOUGH; i++) { /* two thirds of the wakes find what is due */
+        p.used = (uint64_t)WINDOW * EVERY_NS;
+        const uint32_t before = p.wakes;
+        set_pace(&p, taken += WINDOW * 2 / 3 * p.wakes / EVEN);
+        assert_in_range(p.wakes, EVEN, before + EVEN / 4);
+    }
+    assert_in_range(p.wakes, EVEN * 14 / 10, EVEN * 16 / 10);
+    for (int i = 0; i < ENOUGH; i++) { /* none at all */
+        p.used = (uint64_t)WINDOW * EVERY_NS;
+        set_pace(&p, taken);
+        assert_in_range(p.wakes, EVEN, FASTEST);
+    }
+    for (int i = 0; i < ENOUGH; i++) { /* more than is due */
+        p.used = (uint64_t)WINDOW * EVERY_NS;
+        set_pace(&p, taken += 2 * WINDOW);
+    }
+    assert_int_equal(p.wakes, EVEN);
+}
+
 /* Who works is asked at both rates, who sleeps at none. */
 static void test_work_and_rest(void **unused)
 {
@@ -236,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_stat),
         cmocka_unit_test(test_pauses),
         cmocka_unit_test(test_wakes),
+        cmocka_unit_test(test_pace),
         cmocka_unit_test(test_late),
         cmocka_unit_test_setup_teardown(test_work_and_rest, begin, end),
         cmocka_unit_test_setup_teardown(test_end, begin, end),

@@ -32,6 +32,9 @@ enum {
     TRIES = 3,            /* to read a clock twice without one */
     LOOKS = 16,           /* threads whose state is read in one wake */
     BEHIND = 16,          /* periods that are caught up with, one by one */
+    WINDOW = 64,          /* samples that are due between two looks whether there are as many */
+    EVEN = 256,           /* the pace of one wake in each period */
+    FASTEST = 2 * EVEN,   /* ... and the most that is made up for */
     SLICE_NS = 100000,    /* for which it wants a processor at a time */
     FAIR_SIZE = 48,       /* bytes of struct sched_attr, as every system has it */
     STAT = 512,           /* bytes of /proc/self/task/N/stat, more than the fields that matter */
@@ -48,6 +51,7 @@ static struct mark {
     uint64_t last;           /* its CPU clock when it was last looked at; the sampler's own */
     _Atomic uint64_t asked;  /* CLOCK_MONOTONIC ns, and WAS_DISPLACED; 0: it is not asked */
     _Atomic uint64_t waited; /* for processors, before this time, if WAS_DISPLACED */
+    _Atomic uint32_t taken;  /* samples, and the `again` that went with them; the thread's own */
     _Atomic uint32_t again;  /* times that it was found at work before it answered */
 } marks[ONCPU_RATES][ONCPU_THREADS];
 
@@ -148,6 +152,28 @@ static uint64_t next_random(uint64_t *seed)
     return *seed * UINT64_C(2685821657736338717);
 }
 
+/* What the sampler knows of a rate. */
+struct pace {
+    uint64_t ns;    /* the period; 0: no thread has this rate */
+    uint64_t next;  /* wake */
+    uint64_t used;  /* processor time of its threads since the last look at the pace */
+    uint32_t taken; /* samples in all until then */
+    uint32_t wakes; /* for each period, in parts of EVEN */
+};
+
+/* Sets the pace by what was due and what was taken. Beside other load, the sampler's own wakes come
+ * late, at times when the threads that it samples wait as well, and find too few of them at work.
+ * The pace changes slowly, over many samples, so that it has nothing to do with what runs. */
+static void set_pace(struct pace *p, uint32_t taken)
+{
+    const uint64_t due = p->used / p->ns, had = taken - p->taken;
+    const uint64_t wanted = had > 0 ? p->wakes * due / had : FASTEST;
+    const uint64_t pace = (3 * (uint64_t)p->wakes + (wanted < FASTEST ? wanted : FASTEST)) / 4;
+    p->wakes = (uint32_t)(pace > EVEN ? pace : EVEN);
+    p->used = 0;
+    p->taken = taken;
+}
+
 /* Returns the time until the next wake: between nothing and two periods. */
 static uint64_t pause_of(uint64_t *seed, uint64_t ns)
 {
@@ -168,8 +194,9 @@ static uint64_t wake_after(uint64_t *seed, uint64_t at, uint64_t now, uint64_t n
 
 enum found { RESTS, WORKS, DISPLACED };
 
-/* here: the processor that the sampler has. looks: states of threads that may still be read. */
-static enum found look_at(struct mark *m, int tid, int here, uint32_t *looks)
+/* here: the processor that the sampler has. looks: states of threads that may still be read. Adds
+ * to `used` what the thread has used since the last look. */
+static enum found look_at(struct mark *m, int tid, int here, uint32_t *looks, uint64_t *used)
 {
     char is, text[STAT + 1];
     int processor;
@@ -183,6 +210,7 @@ static enum found look_at(struct mark *m, int tid, int here, uint32_t *looks)
         second = oncpu_clock_time(tid);
         steady = monotonic_ns() - from < STEADY_NS;
     }
+    *used += last != 0 && second > last ? second - last : 0;
     m->last = second;
     if (!steady)
         return RESTS;
@@ -215,7 +243,7 @@ static void ask(struct mark *m, int tid, uint64_t at, bool displaced)
 }
 
 /* Looks at all threads of a rate. at: when the sampler woke. */
-static void look(uint32_t rate, uint64_t at, uint64_t *seed)
+static void look(uint32_t rate, struct pace *p, uint64_t at, uint64_t *seed)
 {
     const uint32_t n = atomic_load_explicit(&reach, memory_order_acquire);
     const uint64_t from = monotonic_ns();
@@ -227,7 +255,7 @@ static void look(uint32_t rate, uint64_t at, uint64_t *seed)
         const int tid = atomic_load_explicit(&m->tid, memory_order_acquire);
         if (tid == 0 || !atomic_load_explicit(&m->on, memory_order_relaxed))
             continue;
-        const enum found found = look_at(m, tid, here, &looks);
+        const enum found found = look_at(m, tid, here, &looks, &p->used);
         if (found == RESTS)
             continue;
         ask(m, tid, at, found == DISPLACED);
@@ -236,6 +264,12 @@ static void look(uint32_t rate, uint64_t at, uint64_t *seed)
     if (asked > 0)
         atomic_store_explicit(&cost_ns, (uint32_t)((monotonic_ns() - from) / asked),
                               memory_order_relaxed);
+    if (p->used / p->ns < WINDOW)
+        return;
+    uint32_t taken = 0;
+    for (uint32_t k = 0; k < n; k++)
+        taken += atomic_load_explicit(&marks[rate][k].taken, memory_order_relaxed);
+    set_pace(p, taken);
 }
 
 /* Wants short turns on the processor, and soon: the system then lets the sampler displace what runs
@@ -284,10 +318,27 @@ static bool has_ended(uint64_t now)
     return oncpu_clock_alone(now) && atomic_compare_exchange_strong(&state, &was, ENDED);
 }
 
+/* Does what is due for a rate. Returns when it has to be done again. */
+static uint64_t turn(uint32_t rate, struct pace *p, uint64_t now, uint64_t *seed)
+{
+    const uint64_t ns = atomic_load_explicit(&period[rate], memory_order_acquire);
+    if (ns == 0) {
+        p->ns = 0;
+        return UINT64_MAX;
+    }
+    if (ns != p->ns)
+        *p = (struct pace){.ns = ns, .next = now + pause_of(seed, ns), .wakes = EVEN};
+    if (p->next <= now) {
+        look(rate, p, now, seed);
+        p->next = wake_after(seed, p->next, now, ns * EVEN / p->wakes);
+    }
+    return p->next;
+}
+
 static void *run(void *filtered)
 {
-    uint64_t had[ONCPU_RATES] = {0}, next[ONCPU_RATES] = {0}, now = monotonic_ns();
-    uint64_t seed = (now ^ (uint64_t)syscall(SYS_gettid) << 32) | 1;
+    struct pace paces[ONCPU_RATES] = {0};
+    uint64_t now = monotonic_ns(), seed = (now ^ (uint64_t)syscall(SYS_gettid) << 32) | 1;
     prctl(PR_SET_NAME, "et_sampler");
     prctl(PR_SET_TIMERSLACK, 1); /* else it would wake with others whose time is near */
     if (filtered == NULL) {
@@ -298,17 +349,8 @@ static void *run(void *filtered)
         const uint32_t seen = atomic_load(&changes);
         uint64_t until = now + ONCPU_ALONE;
         for (uint32_t r = 0; r < ONCPU_RATES; r++) {
-            const uint64_t ns = atomic_load_explicit(&period[r], memory_order_acquire);
-            if (ns != had[r])
-                next[r] = now + (ns != 0 ? pause_of(&seed, ns) : 0);
-            had[r] = ns;
-            if (ns == 0)
-                continue;
-            if (next[r] <= now) {
-                look(r, now, &seed);
-                next[r] = wake_after(&seed, next[r], now, ns);
-            }
-            until = next[r] < until ? next[r] : until;
+            const uint64_t next = turn(r, &paces[r], now, &seed);
+            until = next < until ? next : until;
         }
         wait_until(until, seen);
         now = monotonic_ns();
@@ -378,6 +420,7 @@ bool oncpu_sampler_add(uint32_t number, int tid, int signal, uint64_t ns)
     atomic_store(&signal_number, signal);
     atomic_store(&m->asked, 0);
     atomic_store(&m->again, 0);
+    atomic_store(&m->taken, 0);
     atomic_store(&m->on, true);
     atomic_store(&m->tid, tid);
     if (i >= atomic_load(&reach))
@@ -442,7 +485,8 @@ enum oncpu_asked oncpu_sampler_asked(uint32_t number, uint64_t now, uint32_t *la
     const uint64_t asked = atomic_exchange_explicit(&m->asked, 0, memory_order_acquire);
     if (asked == 0)
         return ONCPU_ASKED_NOT;
-    return (asked & WAS_DISPLACED) != 0 && had_waited(waited, now > asked ? now - asked : 0)
-               ? ONCPU_ASKED_WAITED
-               : ONCPU_ASKED_SAMPLE;
+    if ((asked & WAS_DISPLACED) != 0 && had_waited(waited, now > asked ? now - asked : 0))
+        return ONCPU_ASKED_WAITED;
+    atomic_fetch_add_explicit(&m->taken, 1 + *late, memory_order_relaxed);
+    return ONCPU_ASKED_SAMPLE;
 }

@@ -12,9 +12,10 @@
  * that runs: it is signalled. One that has moved since the last wake, and now stands, may belong to
  * a thread that the sampler itself has displaced: that one is ready to run, and its last processor
  * is the sampler's. It is signalled as well; but it could also have waited for that processor
- * behind another thread, so the sample counts only if its handler begins at once. The others are
- * counted: they waited for a processor. No thread that sleeps is signalled, but for one that falls
- * asleep in the microsecond between the second reading and the signal.
+ * behind another thread. How long a thread has waited, the system says when that is over: so its
+ * handler looks whether the wait began when the sampler woke. If it began before, there is no
+ * sample, and that is counted. No thread that sleeps is signalled; one that is on its way there, in
+ * the system, is at work.
  *
  * ASKED. A signal says nothing but that there is something to look for: a mark for each thread and
  * rate says whether, when and how it was asked. So no signal needs room in the system's queue, and
@@ -22,7 +23,9 @@
  *
  * WHAT IT CANNOT SEE. Beside other load it gets a processor late, if the system does not let it
  * have a short slice (Linux 6.12 does; not asked for where there is a filter of system calls): its
- * wakes are then those times at which a processor becomes free.
+ * wakes are then those times at which a processor becomes free, and fewer threads are at work. It
+ * wakes more often, up to twice, where there are fewer samples than its threads' processor time
+ * calls for.
  *
  * ENDING. oncpu_sampler_close tells the thread to end, and returns true once the system says that
  * it has ended: none of its instructions is in the library then. It ends by itself where nobody
