@@ -207,6 +207,50 @@ static const char *meant(struct session *s, uint32_t clause, const struct sessio
                : NULL;
 }
 
+static int is_called(void *arg, const struct tier_probe *p)
+{
+    bool *called = arg;
+    *called = !p->instruction;
+    return 0;
+}
+
+/* Returns what to do about a function that Elixir's compiler replaces by this one of Erlang, as
+ * elixir_inlined_as_written has it. */
+static const char *sees_instead(struct session *s, const char *instead)
+{
+    const char *colon = strchr(instead, ':');
+    struct probe_spec spec = {.prov = "erlang*", .name = "entry"};
+    struct buf func = BUF_INIT;
+    struct diags d;
+    bool called = false;
+    diags_init(&d);
+    for (const char *p = colon; p != NULL && *++p != '\0';)
+        if (*p != '\'') {
+            if (strchr("*?[]\\", *p) != NULL)
+                buf_add(&func, "\\", 1);
+            buf_add(&func, p, 1);
+        }
+    spec.mod = colon != NULL ? arena_strndup(&s->arena, instead, (size_t)(colon - instead)) : NULL;
+    spec.func = buf_str(&func);
+    for (size_t i = 0; spec.mod != NULL && !func.oom && i < s->ntiers; i++)
+        (void)s->tier[i].t->ops->match(s->tier[i].t, &spec, is_called, &called, &d);
+    buf_free(&func);
+    diags_free(&d);
+    return called ? arena_printf(&s->arena, "%s sees these calls, and those of all other modules",
+                                 instead)
+                  : INSTEAD;
+}
+
+const char *session_replaced(struct session *s, const struct probe_spec *spec)
+{
+    const char *func, *instead = elixir_inlined_as_written(spec->mod, spec->func, &func);
+    const char *alias = elixir_alias(spec->mod);
+    if (instead == NULL || (spec->prov[0] != '\0' && strncmp(spec->prov, "erlang", 6) != 0))
+        return NULL;
+    return arena_printf(&s->arena, "Elixir compiles calls of %s.%s into %s; %s",
+                        alias != NULL ? alias : spec->mod, func, instead, sees_instead(s, instead));
+}
+
 void session_doubt(struct session *s, uint32_t clause, const struct diag_pos *pos,
                    const struct session_matched *m)
 {
@@ -221,8 +265,7 @@ void session_doubt(struct session *s, uint32_t clause, const struct diag_pos *po
                  m->count);
     else if (m->replaced == m->count && !m->several)
         diag_add(&s->diags, DIAG_WARNING, pos, NULL,
-                 arena_printf(&s->arena, "%s sees these calls, and those of all other modules",
-                              elixir_inlined(p->mod, p->func)),
+                 sees_instead(s, elixir_inlined(p->mod, p->func)),
                  "Elixir compiles calls of %s.%s into %s: only those by apply are seen",
                  elixir_alias(p->mod), p->func, elixir_inlined(p->mod, p->func));
     else if (m->replaced == m->count)

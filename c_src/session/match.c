@@ -152,7 +152,8 @@ struct diag_pos session_position(const struct session *s, uint32_t clause)
 
 static int report_unmatched(struct session *s, uint32_t clause, const struct probe_spec *spec)
 {
-    const char *hint = probe_kernel_provider(spec->prov) ? lacking(s, spec) : NULL;
+    const char *hint =
+        probe_kernel_provider(spec->prov) ? lacking(s, spec) : session_replaced(s, spec);
     const struct diag_pos pos = session_position(s, clause);
     for (size_t i = 0; hint == NULL && i < s->ntiers; i++)
         if (s->tier[i].t->ops->suggest != NULL)

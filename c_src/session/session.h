@@ -269,6 +269,9 @@ struct session_matched {
     bool several;                         /* functions */
     struct tier_probe first;              /* as an example */
 };
+/* Returns that Elixir's compiler replaces the function of a description, and which probe sees its
+ * calls, in the arena; NULL: it does not. */
+const char *session_replaced(struct session *s, const struct probe_spec *spec);
 /* Warns when the clause can do nothing, or next to nothing, on all the probes that it has matched.
  */
 void session_doubt(struct session *s, uint32_t clause, const struct diag_pos *pos,

@@ -109,3 +109,16 @@ const char *elixir_inlined(const char *mod, const char *func)
             return inlined[i].instead;
     return NULL;
 }
+
+const char *elixir_inlined_as_written(const char *mod, const char *func, const char **full)
+{
+    const char *alias = elixir_alias(mod) ? elixir_alias(mod) : mod;
+    size_t len = strlen(func);
+    for (size_t i = 0; i < sizeof inlined / sizeof inlined[0]; i++)
+        if (strcmp(inlined[i].mod, alias) == 0 && strncmp(inlined[i].func, func, len) == 0 &&
+            len > 0 && (inlined[i].func[len] == '\0' || inlined[i].func[len] == '/')) {
+            *full = inlined[i].func;
+            return inlined[i].instead;
+        }
+    return NULL;
+}

@@ -25,6 +25,10 @@ bool elixir_is_alias(const char *s, size_t n);
  * calls. func: with the arity. */
 const char *elixir_inlined(const char *mod, const char *func);
 
+/* Likewise for names as a description has them: the module with or without the prefix, the function
+ * perhaps without the arity; *full is the function with it. */
+const char *elixir_inlined_as_written(const char *mod, const char *func, const char **full);
+
 /* Returns whether elixir_put would change the text. */
 bool elixir_has(const char *s, size_t n);
 

@@ -75,7 +75,7 @@ def test_modules(t):
 def test_replaced_functions(t):
     """The tool warns of a function that Elixir's compiler replaces, names the replacement, and says which names are macros."""
     node = elixir(t)
-    node("[{module, _} = code:ensure_loaded(M) || M <- ['Elixir.Integer', 'Elixir.Kernel', 'Elixir.Map', 'Elixir.Tuple']], ok")
+    node("[{module, _} = code:ensure_loaded(M) || M <- ['Elixir.Integer', 'Elixir.Kernel', 'Elixir.Map', 'Elixir.Process', 'Elixir.Tuple']], ok")
     said = {}
     for function in ("Integer.to_string/1", "Kernel.+/2", "Map.keys", "Tuple.to_list/1", "Integer.parse/1"):
         _, _, said[function] = t.run("-q", "-n", f"{function} {{ }}", "-n", "tick-50ms { exit(0); }", node=node)
@@ -83,9 +83,28 @@ def test_replaced_functions(t):
     t.match(said["Kernel.+/2"], r"warning: .* into erlang:'\+'/2")
     t.match(said["Map.keys"], r"warning: .* into maps:keys/1")
     t.match(said["Tuple.to_list/1"], r"warning: .* into erlang:tuple_to_list/1")
+    for function, instead, sees in (("Kernel.+/2", "erlang:'+'/2", False), ("Kernel.self/0", "erlang:self/0", False), ("Map.put/3", "maps:put/3 or an instruction", False),
+                                    ("Kernel.elem/2", "erlang:element/2", False), ("Map.fetch/2", "maps:find/2", True), ("Process.monitor/1", "erlang:monitor/2", True)):
+        _, _, err = t.run("-q", "-n", f"{function} {{ }}", "-n", "tick-50ms { exit(0); }", node=node)
+        name = re.escape(function)
+        t.match(err, rf"warning: Elixir compiles calls of {name} into {re.escape(instead)}: only those by apply are seen\n.*\n.*  " +
+                (re.escape(instead) + " sees these calls" if sees else "probe the functions that call it"), "the probe that fires")
     t.true("Elixir compiles" not in said["Integer.parse/1"], f"one that is none of these: {said['Integer.parse/1']}")
     _, _, err = t.run("-q", "-n", "Kernel.unless/2 { }", node=node)
     t.match(err, r"Kernel\.unless is a macro, which runs when modules are compiled, as MACRO-unless/3")
+
+
+def test_replaced_functions_that_are_not_loaded(t):
+    """A module whose functions are all replaced is hardly ever loaded: the tool says what its calls are, and not that it is not there."""
+    node = elixir_node(t)
+    t.equal(node("[M || M <- ['Elixir.Integer', 'Elixir.Bitwise'], erlang:module_loaded(M)]"), [], "modules that are loaded")
+    for function, hint in (("Integer.to_string/1", r"Elixir compiles calls of Integer\.to_string/1 into erlang:integer_to_binary/1; erlang:integer_to_binary/1 sees these calls"),
+                           ("Elixir.Integer:to_charlist:entry", r"Elixir compiles calls of Integer\.to_charlist/1 into erlang:integer_to_list/1; erlang:integer_to_list/1 sees"),
+                           ("Bitwise.band/2", r"Elixir compiles calls of Bitwise\.band/2 into erlang:'band'/2; probe the functions that call it"),
+                           ("Integer.parse/1", r"module 'Integer' is not loaded")):
+        status, _, err = t.run("-q", "-n", f"{function} {{ }}", node=node)
+        t.equal(status, 1, err)
+        t.match(err, hint)
 
 
 def test_later(t):
