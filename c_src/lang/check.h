@@ -143,6 +143,8 @@ void check_place_as(struct node *n, const struct type *key);
 bool check_atom(struct lang *l, const struct node *name);
 /* Turns a term into its text, in Erlang's syntax or the other one; leaves others alone. */
 void check_as_text(struct lang *l, struct node *n, bool other);
+/* Returns whether a checked expression is atom("name"). */
+bool check_is_atom(const struct node *n);
 /* Turns n, which compares a term with a term, number or text, into a call that does. Returns false
  * if it is none of these, or if handles may be compared as they are. */
 bool check_terms_compared(struct lang *l, struct node *n);
@@ -185,8 +187,11 @@ void check_key_of_text(struct lang *l, const struct node *key);
 void check_kept_whole(struct lang *l, const struct node *assignment);
 /* Notes in the variable that it is assigned a size. */
 void check_sized(struct lang *l, const struct node *assignment);
-/* Warns about a term that is compared with a character constant, which is a number. */
-void check_term_as_number(struct lang *l, const struct node *comparison, const struct node *number);
+/* Warns about an assignment that keeps a term beyond its event. */
+void check_kept_term(struct lang *l, const struct node *assignment);
+/* Warns about a term that is compared with, or looked for by, a character constant, which is a
+ * number. */
+void check_term_as_number(struct lang *l, const struct node *at, const struct node *number);
 /* Warns about the number of an element that no term has. */
 void check_first_element(struct lang *l, const struct node *n);
 /* Warns about a checked comparison whose result the argument's possible values fix in advance. */

@@ -193,6 +193,8 @@ const struct type *check_call(struct lang *l, struct node *n)
     n->num = fn->number;
     if (fn->number == DIF_SUBR_element || fn->number == DIF_SUBR_term_element)
         check_first_element(l, fn->number == DIF_SUBR_element ? n->args : n->args->next);
+    if (fn->number == DIF_SUBR_map_get)
+        check_term_as_number(l, n->args, n->args);
     if (fn->number == DIF_SUBR_map_get && type_is_string(n->args->type))
         n->num = DIF_SUBR_map_get_name;
     else if (fn->number == DIF_SUBR_map_get && type_is_int(n->args->type))

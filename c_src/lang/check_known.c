@@ -169,7 +169,20 @@ void check_sized(struct lang *l, const struct node *assignment)
     v->sized = v->sized || has_size(l, assignment->kid[1]);
 }
 
-void check_term_as_number(struct lang *l, const struct node *comparison, const struct node *number)
+void check_kept_term(struct lang *l, const struct node *n)
+{
+    const struct lang_var *v = n->kid[0]->var;
+    if (v->scope == SCOPE_CLAUSE || !type_is_term(n->kid[1]->type) || check_is_atom(n->kid[1]))
+        return;
+    warn(l, &n->pos,
+         "keep what is needed of it: term_text(x), term_string(x), term_int(x); at return, argv[] "
+         "is that of the call",
+         "'%s' is of no use in other events: a term that is no atom is gone when the probe has "
+         "fired",
+         v->name);
+}
+
+void check_term_as_number(struct lang *l, const struct node *at, const struct node *number)
 {
     char text[sizeof number->num + 1];
     size_t n = 0;
@@ -182,7 +195,7 @@ void check_term_as_number(struct lang *l, const struct node *comparison, const s
     }
     text[n] = '\0';
     if (n > 1) /* 'a' may well be the character of a list */
-        warn(l, &comparison->pos, lang_printf(l, "an atom is written as text: \"%s\"", text),
+        warn(l, &at->pos, lang_printf(l, "an atom is written as text: \"%s\"", text),
              "'%s' is the number %lld", text, (long long)number->num);
 }
 

@@ -475,6 +475,7 @@ const struct type *check_assign(struct lang *l, struct node *n)
         if (left->kind == N_VAR) {
             check_kept_whole(l, n);
             check_sized(l, n);
+            check_kept_term(l, n);
             left->var->means = means_both(left->var->means, check_means(l, right));
         }
         return n->type = lt;

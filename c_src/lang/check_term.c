@@ -62,7 +62,7 @@ void check_as_text(struct lang *l, struct node *n, bool other)
                     T_STRING);
 }
 
-static bool is_atom(const struct node *n)
+bool check_is_atom(const struct node *n)
 {
     return n->kind == N_CALL && n->num == DIF_SUBR_atom && type_is_term(n->type);
 }
@@ -84,7 +84,7 @@ bool check_terms_compared(struct lang *l, struct node *n)
     if ((n->op != OP_EQ && n->op != OP_NE) || !type_is_term(a->type) || is_null(b))
         return false;
     /* An atom is the same handle wherever an event has it. */
-    if (type_is_term(b->type) && (is_atom(a) || is_atom(b)))
+    if (type_is_term(b->type) && (check_is_atom(a) || check_is_atom(b)))
         return false;
     check_as_string(l, b);
     enum dif_subr subr = type_is_term(b->type)     ? DIF_SUBR_term_is
