@@ -150,14 +150,31 @@ struct diag_pos session_position(const struct session *s, uint32_t clause)
     return pos;
 }
 
-static int report_unmatched(struct session *s, uint32_t clause, const struct probe_spec *spec)
+/* Returns why a description matches nothing, or what was meant; NULL: that is not known. */
+static const char *unmatched_hint(struct session *s, const struct probe_spec *spec)
 {
     const char *hint =
         probe_kernel_provider(spec->prov) ? lacking(s, spec) : session_replaced(s, spec);
-    const struct diag_pos pos = session_position(s, clause);
     for (size_t i = 0; hint == NULL && i < s->ntiers; i++)
         if (s->tier[i].t->ops->suggest != NULL)
             hint = s->tier[i].t->ops->suggest(s->tier[i].t, spec);
+    return hint;
+}
+
+/* Says that a description matches nothing, which zdefs allows. A program that sets the option
+ * itself is made for nodes that lack some of what it names. */
+static void note_unmatched(struct session *s, uint32_t clause, const struct probe_spec *spec)
+{
+    const struct diag_pos pos = session_position(s, clause);
+    if (!s->zdefs_in_program)
+        diag_add(&s->diags, DIAG_NOTE, &pos, "", unmatched_hint(s, spec),
+                 "no probe matches %s as yet: it is skipped", spec_text(s, spec));
+}
+
+static int report_unmatched(struct session *s, uint32_t clause, const struct probe_spec *spec)
+{
+    const char *hint = unmatched_hint(s, spec);
+    const struct diag_pos pos = session_position(s, clause);
     if (spec->id != 0)
         return diag_error(&s->diags, ET_ENOPROBE, &pos, "D_PDESC_INVAL", hint,
                           "invalid probe identifier %u: Unknown probe identifier", spec->id);
@@ -250,8 +267,9 @@ int session_match(struct session *s)
             s->program_of[c]->info.matches += m.sum.count;
         const struct diag_pos pos = session_position(s, c);
         session_doubt(s, c, &pos, &m.sum);
-        if (m.sum.count == 0 && !option_on(&s->opt, OPTION_zdefs) &&
-            !((s->flags & ERLTRACE_O_CHECK) && lacking(s, &spec) != NULL))
+        if (m.sum.count == 0 && option_on(&s->opt, OPTION_zdefs))
+            note_unmatched(s, c, &spec);
+        else if (m.sum.count == 0 && !((s->flags & ERLTRACE_O_CHECK) && lacking(s, &spec) != NULL))
             unmatched = report_unmatched(s, c, &spec);
     }
     for (size_t i = 0; i < s->ntiers; i++)

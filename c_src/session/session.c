@@ -71,9 +71,11 @@ void session_options_changed(struct session *s)
 static int set_option(void *arg, const char *name, const char *value, const char **why)
 {
     struct session *s = arg;
+    const bool zdefs = option_on(&s->opt, OPTION_zdefs);
     int rc = options_set(&s->opt, name, value, OPTION_BY_PROGRAM, why);
     if (rc == 0)
         sync_options(s);
+    s->zdefs_in_program = s->zdefs_in_program || (!zdefs && option_on(&s->opt, OPTION_zdefs));
     return rc;
 }
 

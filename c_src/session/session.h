@@ -136,7 +136,8 @@ struct session {
     struct buf late;        /* struct late_fault, of the record being reported */
     struct buf text; /* formatted for system() and freopen(); before that, a function's name */
     struct buf targets;
-    struct buf key_name; /* the last result of session_key_name */
+    struct buf key_name;   /* the last result of session_key_name */
+    bool zdefs_in_program; /* zdefs is set by a program, and not by the command */
     char option_hint[OPTION_HINT];
     bool exiting, stopped, exited;
     bool aborted;         /* a handler asked for the end */

@@ -315,15 +315,24 @@ def test_json_errors(t):
 
 
 def test_zero_matches_allowed(t):
-    status, _, err = t.run("-Z", "-q", "-n", "erlang*:nosuchmodule::entry { n++; } " + NOW, node=t.node())
+    """With -Z a description that matches nothing is skipped, and each is said; a script that sets the option says nothing."""
+    node = t.node()
+    clauses = "erlang*:nosuchmodule::entry { n++; }\nnonsense:::x, erlang*:lists:seq/2:entry { n++; }\nerlang*:::message-sned { }\n" + NOW
+    status, _, err = t.run("-Z", "-q", "-n", clauses, node=node)
     t.equal(status, 0, "exit status: " + err)
+    t.equal(re.findall(r"^erltrace: -n:(\d+):(\d+): note: no probe matches (.*)$", err, re.M),
+            [("1", "1", "erlang*:nosuchmodule::entry as yet: it is skipped"), ("2", "1", "nonsense:::x as yet: it is skipped"),
+             ("3", "1", "erlang*:::message-sned as yet: it is skipped")], err)
+    t.match(err, "no provider 'nonsense'")
+    status, _, err = t.run("-q", "-n", "#pragma D option zdefs\n" + clauses, node=node)
+    t.equal((status, err), (0, ""), "a program that sets the option")
 
 
 def test_nothing_matches_as_yet(t):
     """With -Z, and no description that matches anything, the tool says so, and waits."""
     status, _, err = t.run("-Z", "-q", "--for", "100ms", "-n", "nonsense:::x { }", node=t.node())
     t.equal(status, 0, err)
-    t.match(err, r"^erltrace: no description matches a probe as yet\n +hint: with -Z")
+    t.match(err, r"(?m)^erltrace: no description matches a probe as yet\n +hint: with -Z")
 
 
 def test_compile_only(t):

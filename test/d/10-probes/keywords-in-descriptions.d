@@ -5,3 +5,4 @@ BEGIN
 {
 	exit(0);
 }
+#pragma D option zdefs

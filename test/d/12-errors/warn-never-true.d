@@ -12,3 +12,4 @@ erlang*:::message-send /args[2] > 100 || arg2 == 4294967295/ { }
 erlang*:::process-s* /copyinstr(arg1) == "shop"/ { }
 erlang*:::message-queued /args[2] != 4294967295 && args[3] == 0 && arg4 != 0/ { }
 BEGIN { exit(0); }
+#pragma D option zdefs
