@@ -76,8 +76,9 @@ globs(V) when is_list(V) ->
     end;
 globs(_) -> unreadable.
 
+%% What stands in brackets as a whole is a list, also of words without quotes, and not a set of characters.
 text_globs(Text) ->
-    case re:run(Text, <<"^\\[\\s*([\"'<].*)\\]$">>, [{capture, [1], binary}, dotall]) of
+    case re:run(Text, <<"^\\[\\s*([\"'<].*|[^][]*)\\]$">>, [{capture, [1], binary}, dotall]) of
         {match, [Inner]} -> written(Inner);
         nomatch -> written(Text)
     end.
@@ -91,10 +92,14 @@ written(Text) ->
             Found = case re:run(Text, Quoted, [global, dotall, {capture, all_but_first, binary}]) of {match, Words} -> Words; nomatch -> [] end,
             case [G || Groups <- Found, One <- Groups, Part <- binary:split(One, <<",">>, [global]), G <- [string:trim(Part)], G =/= <<>>] of
                 [] -> unreadable;
-                L -> L
+                L -> case lists:all(fun is_glob/1, L) of true -> L; false -> unreadable end
             end;
         nomatch -> unreadable
     end.
+
+%% A text with half a set in it, or with braces, was meant to be something else: [a,b or {a}. As a glob it would match no key.
+is_glob(Text) ->
+    re:run(Text, <<"^(?:\\\\.|\\[!?\\]?[^]]+\\]|[^][{}\\\\])*$">>, [{capture, none}, dotall]) =:= match.
 
 %% Returns the options for nif_enable, with what the node's operator has set. (The library refuses a pattern that is no text.)
 options(Options, Hidden, S) ->

@@ -1423,6 +1423,10 @@ test(redact_is_read) ->
                        {"'Password'", [<<"Password">>]},
                        {"<<\"password\">>", [<<"password">>]},
                        {"[pP]in,case:To[kK]en", [<<"[pP]in">>, <<"case:To[kK]en">>]},
+                       {"[password,token]", [<<"password">>, <<"token">>]},
+                       {"[ *password* ]", [<<"*password*">>]},
+                       {"[pP]in,tok[eE]", [<<"[pP]in">>, <<"tok[eE]">>]},
+                       {"a\\[b,[!x]y", [<<"a\\[b">>, <<"[!x]y">>]},
                        {"l'amour", [<<"l'amour">>]},
                        {<<"password">>, [<<"password">>]},
                        {password, [<<"password">>]},
@@ -1441,7 +1445,7 @@ test(redact_unreadable) ->
                  ok = call(A, close),
                  Answer
              end,
-    Unreadable = [" , ", "\"password", "a\"b", "pass\"word\"", 7, 1.5, {password}, #{}, [password | token], ["a", 7], [16#110000], <<255>>, no_value],
+    Unreadable = [" , ", "[password, token", "password]", "{password,token}", "\"{password\"", "[]", ["[a", b], "\"password", "a\"b", "pass\"word\"", 7, 1.5, {password}, #{}, [password | token], ["a", 7], [16#110000], <<255>>, no_value],
     Text = <<"the program uses message, and terms are hidden from it by the node's operator: the environment of its application erltrace, which cannot be read">>,
     try
         [begin
