@@ -181,6 +181,7 @@ def test_broker(t):
         message_latency(t, broker)
         functions(t, broker)
         names(t, broker)
+        slow_queue(t, broker)
         killed(t, broker)
         broker.silent()
     finally:
@@ -244,6 +245,27 @@ def names(t, broker):
         erlt.until_printed(trace, pattern, lambda: broker.client(f"etr:visit({broker.port}, 2)"))
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
+    broker.clean()
+
+
+def slow_queue(t, broker):
+    """A queue that stands still: the ready scripts call it by its name."""
+    times, name = 7, re.escape("queue slowq in /")
+    broker.client(f"etr:slow({broker.port}, '{broker.name}')")
+    traces = {}
+    for script in ("calllat", "calltimeouts", "who", "mboxtop"):
+        traces[script] = t.trace("-q", "-n", erlt.READY, "-p", broker.pid, "-s", os.path.join(ROOT, "scripts", script + ".d"), home=broker.home)
+        traces[script].ready()
+    broker.client(f"etr:slowly('{broker.name}', {times})")
+    traces["mboxtop"].wait(rf"^{name} +<[\d.]+> +\d+ +\d+$")
+    broker.client(f"etr:on('{broker.name}')")
+    for trace in traces.values():
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+    failed = [line for line in traces["calltimeouts"].out.lines if re.search(rf" timeout +{name} +info, 20 ms$", line)]
+    t.equal(len(failed), times, "calls that have failed", traces["calltimeouts"])
+    t.match(traces["calllat"].out.text(), rf"(?m)^{name}( +\d+){{5}}$")
+    t.match(traces["who"].out.text(), rf"(?m)^{name} +\S.*( +\d+){{3}}$")
     broker.clean()
 
 

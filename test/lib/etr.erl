@@ -1,7 +1,7 @@
 %% etr - load for a RabbitMQ broker: its own Erlang client, a few publishers and consumers, a bounded number of pending
 %% messages. Compiled and run with the broker's libraries on the code path (ERL_LIBS).
 -module(etr).
--export([start/2, consumed/0, visit/2, stop/0, invoices/2]).
+-export([start/2, consumed/0, visit/2, stop/0, invoices/2, slow/2, slowly/2, on/1]).
 -export([pair/3]).
 -include_lib("amqp_client/include/amqp_client.hrl").
 
@@ -50,6 +50,30 @@ turn(Channel, Queue, Counter) ->
 
 publish(Channel, Queue) ->
     amqp_channel:cast(Channel, #'basic.publish'{routing_key = Queue}, #amqp_msg{payload = <<"a message of some length">>}).
+
+%% A queue with the name slowq.
+slow(Port, Broker) ->
+    {_, Channel} = connect(Port),
+    #'queue.declare_ok'{} = amqp_channel:call(Channel, #'queue.declare'{queue = <<"slowq">>}),
+    {ok, Q} = rpc:call(Broker, rabbit_amqqueue, lookup, [{resource, <<"/">>, queue, <<"slowq">>}]),
+    persistent_term:put(slowq, {Channel, rpc:call(Broker, amqqueue, get_pid, [Q])}),
+    ok.
+
+%% It stands still while N messages come, and as many calls that do not wait for long.
+slowly(Broker, N) ->
+    {Channel, Queue} = persistent_term:get(slowq),
+    ok = rpc:call(Broker, sys, suspend, [Queue]),
+    [publish(Channel, <<"slowq">>) || _ <- lists:seq(1, N)],
+    [{badrpc, {'EXIT', {timeout, _}}} = rpc:call(Broker, gen_server2, call, [Queue, info, 20]) || _ <- lists:seq(1, N)],
+    ok.
+
+%% It goes on, and answers.
+on(Broker) ->
+    {Channel, Queue} = persistent_term:get(slowq),
+    ok = rpc:call(Broker, sys, resume, [Queue]),
+    {ok, [_ | _]} = rpc:call(Broker, gen_server2, call, [Queue, info, infinity]),
+    #'queue.delete_ok'{} = amqp_channel:call(Channel, #'queue.delete'{queue = <<"slowq">>}),
+    ok.
 
 %% N connections that open, wait a little, and close again.
 visit(_, 0) -> ok;
