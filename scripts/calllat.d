@@ -6,8 +6,10 @@
  *
  * A request is followed by its tag, from its sending to the server's callback (queue) and from there to its reply (service), which another process
  * may send. Times are in microseconds. With MS, each call that takes longer than MS milliseconds has a line of its own: tag, caller, server and
- * request. A caller that gives up, since its time is over or the server has ended, has waited until then. Of casts, and of events that gen_event is notified of, only the queue is known; equal ones to one server are told apart by their order.
- * Calls and casts of processes on other nodes have no sending here, and are left out. What is never answered or handled keeps its place in memory.
+ * request. A caller that gives up, since its time is over or the server has ended, has waited until then; an answer that comes nevertheless is told
+ * as too late. Of casts, and of events that gen_event is notified of, only the queue is known; equal ones to one server are told apart by their
+ * order. Calls and casts of processes on other nodes have no sending here, and are left out. What is never answered or handled keeps its place in
+ * memory.
  *
  * page: view=heatmap
  */
@@ -152,11 +154,18 @@ erlang*:::message-send
 }
 
 erlang*:::message-send
+/is_gen_reply[message] && gone[gen_reply_id[message]]/
+{
+    this->id = gen_reply_id[message];
+    @late[asker[this->id], server[this->id]] = count();
+}
+
+erlang*:::message-send
 /is_gen_reply[message] && taken[gen_reply_id[message]] && (int64_t)(timestamp - sent[gen_reply_id[message]]) > limit/
 {
     this->id = gen_reply_id[message];
-    printf("%Y %s %s asked %s for %s: queue %d us, service %d us\n", walltimestamp, this->id, asker[this->id], server[this->id], request[this->id],
-        (taken[this->id] - sent[this->id]) / 1000, (timestamp - taken[this->id]) / 1000);
+    printf("%Y %s %s asked %s for %s: queue %d us, service %d us%s\n", walltimestamp, this->id, asker[this->id], server[this->id], request[this->id],
+        (taken[this->id] - sent[this->id]) / 1000, (timestamp - taken[this->id]) / 1000, gone[this->id] ? ", too late" : "");
 }
 
 erlang*:::message-send
@@ -176,8 +185,8 @@ dtrace:::END
     printa("%-32s %@8d %@12d %@12d %@12d %@12d\n", @calls, @queue, @longest, @service, @slowest);
     printf("\n%-32s %-32s %8s %12s %12s\n", "CALLER", "SERVER", "CALLS", "WAITED AVG", "MAX");
     printa("%-32s %-32s %@8d %@12d %@12d\n", @callers, @waited, @most);
-    printf("\n%-32s %-32s %8s %12s %12s\n", "CALLER", "SERVER", "GAVE UP", "AFTER AVG", "MAX");
-    printa("%-32s %-32s %@8d %@12d %@12d\n", @gaveup, @patience, @longestpatience);
+    printf("\n%-32s %-32s %8s %12s %12s %14s\n", "CALLER", "SERVER", "GAVE UP", "AFTER AVG", "MAX", "ANSWERED LATE");
+    printa("%-32s %-32s %@8d %@12d %@12d %@14d\n", @gaveup, @patience, @longestpatience, @late);
     printf("\n%-32s %8s %12s %12s\n", "SERVER", "CASTS", "QUEUE AVG", "MAX");
     printa("%-32s %@8d %@12d %@12d\n", @casts, @castqueue, @castlongest);
     printa(@);

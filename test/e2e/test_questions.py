@@ -241,7 +241,8 @@ def test_callers_that_give_up(t):
     t.equal([row[:3] for row in answered + gave_up], [["ward_one", "ward", "1"], ["ward_one", "ward", "1"]], text)
     t.true(int(gave_up[0][3]) >= 20000, f"{gave_up}: not before its time; {text}")
     t.match(text, r"ward_one asked ward for \{work,400\}: gave up after \d+ us$")
-    t.match(text, r"ward_one asked ward for \{work,400\}: queue \d+ us, service \d+ us$")
+    t.match(text, r"ward_one asked ward for \{work,400\}: queue \d+ us, service \d+ us, too late$")
+    t.equal(gave_up[0][5:], ["1"], "answers that came too late")
 
 
 def test_slow_calls_with_arguments(t):
