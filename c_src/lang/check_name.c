@@ -496,6 +496,8 @@ const struct type *check_assign(struct lang *l, struct node *n)
         lang_err(l, &n->pos, "D_DIV_ZERO", NULL, "expression contains division by zero");
         return check_bad(n);
     }
+    if (op == OP_ADD && left->kind == N_VAR)
+        check_kept_whole(l, n);
     return n->type = lt;
 }
 
