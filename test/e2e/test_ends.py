@@ -1,6 +1,7 @@
 """However a trace ends (by itself, by a signal, because of its output's reader, with its node), the node is as before. Other consumers do
 not notice that one ends."""
 import contextlib
+import itertools
 import os
 import re
 import signal
@@ -282,10 +283,12 @@ LOST = r"erltrace: the trace in \S+ ended there: what fired in its last (\d+ ms|
 
 
 def test_end_of_the_node(t):
-    """However a node ends, erltrace prints what it has fetched, and says how much time is missing."""
-    for how in ("halt(0)", "init:stop()", "halt(abort)", None):
+    """However a node ends, and however it was named, erltrace prints what it has fetched, and says how much time is missing."""
+    for how, by_pid in itertools.product(("halt(0)", "init:stop()", "halt(abort)", None), (False, True)):
         node = t.node(fresh=True)
-        trace = t.trace("-q", "-x", "droptags", "-n", READY + r'erlang*:etw:work/1:entry { printf("call\n"); @ = count(); }', node=node)
+        script = READY + r'erlang*:etw:work/1:entry { printf("call\n"); @ = count(); }'
+        target = ["-p", str(node.pid), "--cookie", node.cookie] if by_pid else []
+        trace = t.trace("-q", "-x", "droptags", "-n", script, *target, node=None if by_pid else node)
         trace.ready()
         worker = pid(node("etw:worker()"))
         node(f"etw:calls({worker}, 1)")
@@ -309,16 +312,17 @@ def test_end_of_the_node(t):
 
 def test_end_of_a_command(t):
     """A command whose node ends before its last call can be fetched. It is never said that nothing fired."""
-    go = os.path.join(t.folder, "go")
-    wait = f'F=fun(F)->(case(filelib:is_file("{go}"))of(true)->ok;(false)->timer:sleep(10),F(F)end)end,F(F)'
-    command = f"erl -noshell -sname etcmd{os.getpid()} -setcookie etcmd -eval {wait},lists:seq(1,3),halt(3)."
-    trace = t.trace("-q", "-n", READY + "erlang*:lists:seq/2:entry { @ = count(); }", "-c", command)
-    trace.ready()
-    with open(go, "w", encoding="utf-8"):
-        pass
-    t.equal(trace.end(), 0, "exit status", trace)
-    t.match(trace.err.text(), LOST, "what is lost")
-    t.true("no probe fired" not in trace.err.text(), "never the opposite", trace)
+    for i, how in enumerate(("halt(3)", "halt(abort)", "init:stop()", "os:cmd([107,105,108,108,32,45,57,32]++os:getpid())")):  # the last one: kill -9
+        go = os.path.join(t.folder, f"go{i}")
+        wait = f'F=fun(F)->(case(filelib:is_file("{go}"))of(true)->ok;(false)->timer:sleep(10),F(F)end)end,F(F)'
+        command = f"erl -noshell -sname etcmd{i}x{os.getpid()} -setcookie etcmd -eval {wait},lists:seq(1,3),{how}."
+        trace = t.trace("-q", "-n", READY + "erlang*:lists:seq/2:entry { @ = count(); }", "-c", command)
+        trace.ready()
+        with open(go, "w", encoding="utf-8"):
+            pass
+        t.equal(trace.end(), 0, f"exit status of {how}", trace)
+        t.match(trace.err.text(), LOST, f"what is lost after {how}")
+        t.true("no probe fired" not in trace.err.text(), f"never the opposite after {how}", trace)
 
 
 def test_dead_agent(t):
