@@ -725,8 +725,7 @@ static _Noreturn void stray(struct lex *lx)
     /* "m:->list": not what "lists:map->return" means */
     const bool begins = before >= 2 && p[-1] == '-' && p[-2] == ':';
     if (lx->ctx == LEX_OUTER && (begins || (within && !meant)))
-        meant = "a name with other characters than letters, digits and _ - . @ is written in "
-                "Erlang's quotes: m:'->list'/1";
+        meant = LEX_QUOTES;
     lang_fail(lx->l, &lx->tok.pos, "D_SYNTAX", meant, "syntax error near \"%c\"", c);
 }
 

@@ -122,6 +122,11 @@ enum tok {
     TOK_GT
 };
 
+/* The hint for a name of Erlang that is not written as one word. */
+#define LEX_QUOTES                                                                                 \
+    "a name with other characters than letters, digits and _ - . @ is written in Erlang's "        \
+    "quotes: m:'->list'/1"
+
 struct token {
     enum tok kind;
     struct diag_pos pos;

@@ -377,6 +377,14 @@ static void predicate(struct lex *lx, struct lang_clause *c)
     lang_drop(lx->l, from, lx->tok.raw);
 }
 
+/* Returns whether the token ends a function's name that began before a blank: "m:with blank/0". */
+static bool ends_name(const struct token *t, const struct diag_pos *first)
+{
+    const char *slash = t->raw != NULL ? memchr(t->raw, '/', (size_t)t->pos.len) : NULL;
+    return t->kind == TOK_DESC && t->pos.line == first->line && slash != NULL &&
+           slash + 1 < t->raw + t->pos.len && slash[1] >= '0' && slash[1] <= '9';
+}
+
 void parse_clause(struct lex *lx)
 {
     struct lang *l = lx->l;
@@ -403,9 +411,10 @@ void parse_clause(struct lex *lx)
             lex_syntax(lx, NULL);
         const char *meant = lex_meant(lx);
         lang_fail(l, &first, "D_SYNTAX",
-                  meant                      ? meant
-                  : lx->tok.kind == TOK_SEMI ? "a declaration begins with a type: int x;"
-                                             : "an empty { } records only the firing",
+                  meant                         ? meant
+                  : ends_name(&lx->tok, &first) ? LEX_QUOTES
+                  : lx->tok.kind == TOK_SEMI    ? "a declaration begins with a type: int x;"
+                                                : "an empty { } records only the firing",
                   "expected predicate and/or actions following probe description");
     }
     if (c->descs->next && check_uses_args(c))

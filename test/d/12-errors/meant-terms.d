@@ -6,3 +6,4 @@ erlang*:erltrace:probe:x /:get == args[2]/ { }
 BEGIN { trace(arg0 ? 1 :arg1); }
 gleam@list:->list/1 { }
 lists:map->return { }
+gleam@list:with blank/0:entry { }
