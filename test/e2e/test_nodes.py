@@ -21,6 +21,20 @@ def found(t, os_pid, name, *access, seen=True):
         t.equal((status, out.strip(), err), (0, f"hello from {os_pid}", ""), " ".join(target))
 
 
+def cookie_found(t, os_pid, name):
+    """The node is traced with the cookie that its command line has, whatever the user's own is."""
+    home = os.path.join(t.folder, "home")
+    os.makedirs(home, exist_ok=True)
+    path = os.path.join(home, ".erlang.cookie")
+    if not os.path.exists(path):
+        with open(path, "w", encoding="ascii") as f:
+            f.write("another")
+        os.chmod(path, 0o400)
+    for target in (["-p", str(os_pid)], ["--node", name]):
+        status, out, err = t.run("-qn", HELLO, *target, home=home)
+        t.equal((status, out.strip(), err), (0, f"hello from {os_pid}", ""), " ".join(target) + " without a cookie")
+
+
 class Started:
     """A command that starts a node in the foreground, as start scripts do; its output is the node's log."""
 
@@ -73,6 +87,7 @@ exec "$BINDIR/erlexec" -noshell -noinput -args_file {vm_args} -eval '{UP}.' -- f
         with open(f"/proc/{pid}/cmdline", "rb") as f:
             t.equal(f.read().split(b"\0")[0].decode(), script, "what its command line begins with")
         found(t, pid, f"{name}@{HOST}", *ACCESS)
+        cookie_found(t, pid, f"{name}@{HOST}")
         t.equal(node.log(), [], "the node's log")
 
 
@@ -85,6 +100,8 @@ def test_escripts(t):
         script = t.file("script", "#!/usr/bin/env escript\n" + text)
         with Started(["escript", script]) as node:
             found(t, node.pid(t), f"{called}@{HOST}", *ACCESS, seen=called == name)
+            if called == name:
+                cookie_found(t, node.pid(t), f"{called}@{HOST}")
             t.equal(node.log(), [], "the node's log")
 
 

@@ -88,6 +88,8 @@ def test_redacted(t):
     """Values of keys that match a pattern of the trace or of the node are in no text, and cannot be taken out. Other values are as ever."""
     node = t.node(options=["-env", "ERLTRACE_REDACT", "secret,nothing*"])
     t.equal(finding(t, node), [("note", "visible to scripts, but for values of keys secret, nothing*")], "finding")
+    _, out, _ = t.run("doctor", "--node", node.name, "--cookie", node.cookie)
+    t.match(out, r"but for values of keys secret, nothing\*\n +try: not hidden: texts that hold key and value, values before their key, fields of records", "what is not covered")
     got = seen(t, node, "-x", "redact=*pass*,other", "--redact", "*token")
     for word in ("text", "elixir", "get", "pair"):
         t.true("[redacted]" in got[word] and not re.search("pw|17|deep", got[word]), f"{word}: {got[word]}")
