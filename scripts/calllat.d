@@ -34,6 +34,7 @@ erlang*:::message-send
     this->id = gen_call_id[message];
     sent[this->id] = timestamp;
     server[this->id] = erlname(arg1);
+    serverpid[this->id] = copyinstr(arg1);
     asker[this->id] = erlname;
     self->asks = this->id;
     request[this->id] = $1 > 0 ? term_text(gen_call_request[message]) : "-";
@@ -111,9 +112,9 @@ erlang*:gen_statem:loop_event/5:entry,
 erlang*:gen_event:handle_msg:entry
 /this->cast && (this->sent = cast[erlpid, this->cast, handled[erlpid, this->cast]])/
 {
-    @casts[erlname] = count();
-    @castqueue[erlname] = avg((timestamp - this->sent) / 1000);
-    @castlongest[erlname] = max((timestamp - this->sent) / 1000);
+    @casts[erlname, erlpid] = count();
+    @castqueue[erlname, erlpid] = avg((timestamp - this->sent) / 1000);
+    @castlongest[erlname, erlpid] = max((timestamp - this->sent) / 1000);
     @["queue of casts, us", erlname] = quantize((timestamp - this->sent) / 1000);
     cast[erlpid, this->cast, handled[erlpid, this->cast]++] = 0;
 }
@@ -134,11 +135,12 @@ erlang*:::message-send
     this->server = server[this->id];
     this->queue = (taken[this->id] - sent[this->id]) / 1000;
     this->service = (timestamp - taken[this->id]) / 1000;
-    @calls[this->server] = count();
-    @queue[this->server] = avg(this->queue);
-    @longest[this->server] = max(this->queue);
-    @service[this->server] = avg(this->service);
-    @slowest[this->server] = max(this->service);
+    this->pid = serverpid[this->id];
+    @calls[this->server, this->pid] = count();
+    @queue[this->server, this->pid] = avg(this->queue);
+    @longest[this->server, this->pid] = max(this->queue);
+    @service[this->server, this->pid] = avg(this->service);
+    @slowest[this->server, this->pid] = max(this->service);
     @["queue, us", this->server] = quantize(this->queue);
     @["service, us", this->server] = quantize(this->service);
 }
@@ -175,19 +177,20 @@ erlang*:::message-send
     sent[this->id] = taken[this->id] = 0;
     gone[this->id] = 0;
     server[this->id] = 0;
+    serverpid[this->id] = 0;
     asker[this->id] = 0;
     request[this->id] = 0;
 }
 
 dtrace:::END
 {
-    printf("%-32s %8s %12s %12s %12s %12s\n", "SERVER", "CALLS", "QUEUE AVG", "MAX", "SERVICE AVG", "MAX");
-    printa("%-32s %@8d %@12d %@12d %@12d %@12d\n", @calls, @queue, @longest, @service, @slowest);
+    printf("%-32s %-14s %8s %12s %12s %12s %12s\n", "SERVER", "PROCESS", "CALLS", "QUEUE AVG", "MAX", "SERVICE AVG", "MAX");
+    printa("%-32s %-14s %@8d %@12d %@12d %@12d %@12d\n", @calls, @queue, @longest, @service, @slowest);
     printf("\n%-32s %-32s %8s %12s %12s\n", "CALLER", "SERVER", "CALLS", "WAITED AVG", "MAX");
     printa("%-32s %-32s %@8d %@12d %@12d\n", @callers, @waited, @most);
     printf("\n%-32s %-32s %8s %12s %12s %14s\n", "CALLER", "SERVER", "GAVE UP", "AFTER AVG", "MAX", "ANSWERED LATE");
     printa("%-32s %-32s %@8d %@12d %@12d %@14d\n", @gaveup, @patience, @longestpatience, @late);
-    printf("\n%-32s %8s %12s %12s\n", "SERVER", "CASTS", "QUEUE AVG", "MAX");
-    printa("%-32s %@8d %@12d %@12d\n", @casts, @castqueue, @castlongest);
+    printf("\n%-32s %-14s %8s %12s %12s\n", "SERVER", "PROCESS", "CASTS", "QUEUE AVG", "MAX");
+    printa("%-32s %-14s %@8d %@12d %@12d\n", @casts, @castqueue, @castlongest);
     printa(@);
 }

@@ -88,7 +88,7 @@ def script(t, node, name, work, *args):
 def numbers(text, first):
     """The numbers of the line that begins with this word."""
     line = next(line for line in text.splitlines() if line.startswith(first))
-    return [int(word) for word in line[len(first):].split()]
+    return [int(word) for word in line[len(first):].split() if not word.startswith("<")]
 
 
 def test_call_latency(t):
@@ -101,6 +101,7 @@ def test_call_latency(t):
     waited, spent = sum(node("ets:lookup_element(ward_times, one, 2)")), sum(node("gen_server:call(ward, spent)"))
     calls, queue, longest, service, slowest = numbers(text, "ward ")
     t.equal(calls, 3, "calls")
+    t.match(text, rf"(?m)^ward +{re.escape(node('list_to_atom(pid_to_list(whereis(ward)))'))} +3 ", "the server's process")
     t.true(spent <= 3 * (service + 1) <= waited + 3, f"service {service} us on average; the server took {spent} in all, the callers waited {waited}")
     t.true(3 * (queue + service) <= waited, f"queue {queue} and service {service} us make up what callers waited, {waited}")
     t.true(slowest >= 100000 and longest <= waited, f"longest {longest}, slowest {slowest}")
@@ -162,7 +163,7 @@ def test_calls_and_casts_of_all_behaviours(t):
         if words[:1] and words[0] in ("SERVER", "CALLER"):
             table = tables["CASTS" if "CASTS" in words else words[0]]
         elif words[:1] and words[0].startswith("yard_") and words[-1].isdigit():
-            names = [w for w in words if not w.isdigit()]
+            names = [w for w in words if not w.isdigit() and w[0] != "<"]
             table[names[-1]] = (names[0], [int(w) for w in words if w.isdigit()])
     own = dict(zip(("yard_server", "yard_statem", "yard_event"), node("ets:lookup_element(yard_times, times, 2)")))
     for server, least, most in (("yard_server", 18000, 11000), ("yard_statem", 14000, 13000), ("yard_event", 18000, 17000)):

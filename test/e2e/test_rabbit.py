@@ -264,7 +264,7 @@ def slow_queue(t, broker):
         t.equal(trace.end(), 0, "exit status", trace)
     failed = [line for line in traces["calltimeouts"].out.lines if re.search(rf" timeout +{name} +info, 20 ms$", line)]
     t.equal(len(failed), times, "calls that have failed", traces["calltimeouts"])
-    t.match(traces["calllat"].out.text(), rf"(?m)^{name}( +\d+){{5}}$")
+    t.match(traces["calllat"].out.text(), rf"(?m)^{name} +<[\d.]+>( +\d+){{5}}$")
     t.match(traces["who"].out.text(), rf"(?m)^{name} +\S.*( +\d+){{3}}$")
     broker.clean()
 

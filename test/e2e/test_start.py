@@ -148,7 +148,7 @@ def test_walkthrough(t):
                 until(shows, lambda: f"{command} does not show all of {patterns}: {tries[-1]}", pause=0)
 
             said(schedulers, r"\d:\d\d +\d+ +\d+ +\d+ +\d+\n")
-            said(calls, r"(?m)^Shop\.Cart +\d+ ", r"(?m)^Shop\.Visitor:buy/1 +Shop\.Cart ")
+            said(calls, r"(?m)^Shop\.Cart +<[\d.]+> +\d+ ", r"(?m)^Shop\.Visitor:buy/1 +Shop\.Cart ")
             said(cpu, r"(?m)^Enum:reduce_range/5 +\d+$", r"(?m)^Shop\.Cart +\d+$", r"Shop\.Pricing:'-discount/2-fun-0-'/2 \(shop\.exs:7\)",
                  r"Shop\.Pricing:price/1 \(shop\.exs:4\)\n +Shop\.Cart:handle_call/3 \(shop\.exs:17\)")
             said(slow.replace(" 5 ", " 1 "), r"""(?m)^Shop\.Cart +\d+\.\d+  Shop\.Pricing:price/1 \[#{amounts => \[1200,350,75\],customer => <<"acme">>}\] -> {ok,\d+}$""")
