@@ -157,8 +157,8 @@ static struct thread {
     struct counted dropped[ONCPU_RATES], waited[ONCPU_RATES];
 } * _Atomic threads[THREADS]; /* by the number of the scheduler, from 1 on */
 
-static _Atomic int tid_of[THREADS]; /* ... their numbers in the system; 0: none */
-static _Atomic uint32_t highest;    /* no scheduler beyond this number has ever been added */
+static _Atomic uint64_t self_of[THREADS]; /* ... their pthread_self; 0: none */
+static _Atomic uint32_t highest;          /* no scheduler beyond this number has ever been added */
 
 static uint64_t period[ONCPU_RATES];             /* ns; 0: not in use */
 static uint64_t began[ONCPU_RATES];              /* when it came into use */
@@ -271,16 +271,27 @@ static void learn_regs(struct thread *t, uint64_t rbx)
     }
 }
 
+/* Copies words into t->words. direct: they cannot be going away. Else the system copies them, which
+ * takes ten times as long. */
+static bool copy_words(struct thread *t, uint64_t at, size_t n, bool direct)
+{
+    if (!direct)
+        return inside_read(how.memory, at, t->words, n);
+    for (size_t i = 0; i < n; i++)
+        t->words[i] = ((words_read *)(uintptr_t)at)[i];
+    return true;
+}
+
 /* Appends the return addresses of a stack to the sample. to 0: its end is not known, and must be
  * found. Returns their number. */
-static uint32_t frames_of(struct thread *t, uint64_t from, uint64_t to)
+static uint32_t frames_of(struct thread *t, uint64_t from, uint64_t to, bool direct)
 {
     uint32_t n = 0;
     uint64_t words = to != 0 ? (to - from) / 8 : LOOKED;
     uint32_t most = words < LOOKED ? (uint32_t)words : LOOKED;
     for (uint32_t done = 0; done < most && n < ONCPU_FRAMES;) {
         uint32_t some = most - done < CHUNK ? most - done : CHUNK;
-        if (!inside_read(how.memory, from + done * 8ull, t->words, some))
+        if (!copy_words(t, from + done * 8ull, some, direct && to != 0))
             break;
         for (uint32_t i = 0; i < some && n < ONCPU_FRAMES; i++) {
             if (done + i < ONCPU_TOPS)
@@ -302,10 +313,19 @@ enum { HIDDEN = 1 };
 #define NOBODY UINT64_C(0xfffffff3)
 
 /* Copies a process into t->words, if this thread's scheduler runs it. */
-static bool is_running(struct thread *t, uint64_t at)
+static bool is_running(struct thread *t, uint64_t at, bool direct)
 {
-    return inside_is_address(at) && inside_read(how.memory, at, t->words, how.f.there + 1u) &&
+    return inside_is_address(at) && copy_words(t, at, how.f.there + 1u, direct) &&
            t->words[how.f.there] == t->record;
+}
+
+/* Returns whether Erlang code runs, on the stack of the scheduler's process, which it has in a
+ * register (%r13). Nobody but this code can give up the process, its stack or its heap. */
+static bool is_in_erlang(const struct thread *t, const greg_t *reg, uint64_t process)
+{
+    const uint64_t rsp = (uint64_t)reg[REG_RSP];
+    return is_code((uint64_t)reg[REG_RIP]) && (rsp < t->stack.from || rsp >= t->stack.to) &&
+           (uint64_t)reg[REG_R13] == process;
 }
 
 /* Finds the process for which a match program runs, as is_running: the function that was called
@@ -322,7 +342,7 @@ static bool find_behind(struct thread *t, uint64_t rsp)
             continue;
         looked = at;
         if (inside_read(how.memory, at + how.f.there * 8ull, &back, 1) && back == t->record &&
-            is_running(t, at) && t->words[0] != NOBODY)
+            is_running(t, at, false) && t->words[0] != NOBODY)
             return true;
     }
     return false;
@@ -336,7 +356,8 @@ static uint32_t process_of(struct thread *t, const greg_t *reg, uint64_t *flags)
     const uint64_t at = ((words_read *)(uintptr_t)t->record)[f->back];
     if (at == 0 && !is_code(rip))
         learn_schedules(t, call_of(t, rsp));
-    if (!is_running(t, at) || (t->words[0] == NOBODY && !find_behind(t, rsp)))
+    const bool direct = is_in_erlang(t, reg, at);
+    if (!is_running(t, at, direct) || (t->words[0] == NOBODY && !find_behind(t, rsp)))
         return 0;
     if ((t->words[f->sensitive / 64] >> f->sensitive % 64 & 1) != 0) {
         *flags |= HIDDEN;
@@ -361,7 +382,7 @@ static uint32_t process_of(struct thread *t, const greg_t *reg, uint64_t *flags)
     bool elsewhere = stop < heap || stop > end;
     if (!inside_is_address(top) || (!elsewhere && (top < heap || top > end)) || end % 8 != 0)
         return 0;
-    return frames_of(t, top, elsewhere ? 0 : end);
+    return frames_of(t, top, elsewhere ? 0 : end, direct);
 }
 
 static void push(struct thread *t, uint32_t rate, uint32_t n)
@@ -411,12 +432,13 @@ static void answer(struct thread *t, const ucontext_t *uc)
     }
 }
 
-/* Returns the record of the thread that has this number in the system, NULL: it has none. */
-static struct thread *thread_of(int tid)
+/* Returns the record of the thread that runs here, NULL: it has none. */
+static struct thread *thread_here(void)
 {
+    const uint64_t self = (uint64_t)pthread_self();
     const uint32_t n = atomic_load_explicit(&highest, memory_order_acquire);
     for (uint32_t i = 0; i < n; i++)
-        if (atomic_load_explicit(&tid_of[i], memory_order_relaxed) == tid)
+        if (atomic_load_explicit(&self_of[i], memory_order_relaxed) == self)
             return atomic_load_explicit(&threads[i], memory_order_acquire);
     return NULL;
 }
@@ -428,7 +450,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     int was = errno;
     uint32_t late;
     const int64_t i = oncpu_clock_of(info, &late);
-    struct thread *t = thread_of((int)syscall(SYS_gettid));
+    struct thread *t = thread_here();
     (void)number;
     if (t != NULL && i >= 0 && i / ONCPU_RATES == t->number - 1)
         capture(t, (uint32_t)(i % ONCPU_RATES), late, 0, context);
@@ -710,7 +732,7 @@ ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
         t->stack = stack;
         t->bottom = to[-1];
         atomic_store_explicit(&threads[here.number - 1], t, memory_order_release);
-        atomic_store(&tid_of[here.number - 1], t->tid);
+        atomic_store(&self_of[here.number - 1], (uint64_t)pthread_self());
         for (uint32_t had = atomic_load(&highest); had < here.number;)
             if (atomic_compare_exchange_weak(&highest, &had, here.number))
                 break;
@@ -887,7 +909,7 @@ static bool in_round;
 static void free_threads(void)
 {
     for (uint32_t i = 0; i < THREADS; i++) {
-        atomic_store(&tid_of[i], 0);
+        atomic_store(&self_of[i], 0);
         et_free(atomic_exchange(&threads[i], NULL));
     }
 }

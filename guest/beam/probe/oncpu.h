@@ -7,8 +7,10 @@
  *
  * THE SIGNAL HANDLER only captures: the process that the scheduler's record names, and the words of
  * its stack that could be return addresses. It runs on the thread's alternate stack, because the
- * JIT uses the native stack for Erlang's. It takes no lock, allocates nothing, and reads memory
- * that may be going away through the system (inside_read). What it captures is a SAMPLE, which it
+ * JIT uses the native stack for Erlang's. It takes no lock and allocates nothing. While Erlang code
+ * runs, its process and stack are read where they are: only that code could give them up. While C
+ * code runs, which may be in the midst of moving them, they are read through the system
+ * (inside_read). What it captures is a SAMPLE, which it
  * appends to the thread's ring; a full ring counts a drop.
  *
  * THE SERVER takes the samples from the rings and fires profile-N for each, as of the time of the
