@@ -113,9 +113,10 @@ apply(S) ->
     case {running(S), get(profile)} of
         {[], _} ->
             ?AGENT:nif_profile_rates([]),
-            _ = lists:any(fun(#c{special = X, phase = Phase}) -> wanted(X) andalso Phase =/= stopped end, maps:values(S#s.consumers)) orelse ending(),
+            _ = lists:any(fun(#c{special = X, phase = Phase}) -> wanted(X) andalso Phase =/= stopped end, maps:values(S#s.consumers)) orelse begin forget(), ending() end,
             []; % otherwise one is about to run
         {Running, Before} ->
+            [put({profile_others, P}, used()) || #c{program = P} <- Running, get({profile_others, P}) =:= undefined],
             missing() =:= [] orelse [later(I) || I <- missing()],
             Why = ?AGENT:nif_profile_rates(lists:usort(lists:append([periods(C#c.special) || C <- Running]))),
             Before =:= taking orelse again(taking, ?PERIOD),
@@ -125,6 +126,9 @@ apply(S) ->
 failed(timer) -> "the system refused a clock (perf_event_open, and timers: ulimit -i limits these for all processes of a user)";
 failed(signal) -> "no signal is free in this VM";
 failed('AGENT_MEMORY') -> "no memory".
+
+forget() ->
+    [erase(K) || {{profile_others, _} = K, _} <- get()].
 
 ending() ->
     case ?AGENT:nif_profile_close() of
@@ -187,7 +191,7 @@ finish(#c{special = Special, program = P, warnings = W} = C, S) ->
         true ->
             take(S),
             Counts = ?AGENT:nif_profile_counts(P),
-            C#c{warnings = untrue(Counts) ++ [summary(periods(Special), Counts) | W]};
+            C#c{warnings = untrue(Counts) ++ [summary(periods(Special), Counts) | others(erase({profile_others, P}), element(7, Counts)) ++ W]};
         false ->
             C
     end.
@@ -209,6 +213,45 @@ summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped, Used, Clock, Wa
     {note, unicode:characters_to_binary(["sampled on CPU at ", Rates, " per scheduler, by ", clock(Clock), ": ", integer_to_binary(Samples), " samples of ",
                                          integer_to_binary(Due), " due",
                                          [[", ", T] || T <- Parts], Missed])}.
+
+%% What the process has used, and each of its threads that is not sampled.
+used() ->
+    {?AGENT:nif_profile_process(), threads(?AGENT:nif_profile_others(true), [])}.
+
+threads({true, More}, Had) -> threads(?AGENT:nif_profile_others(false), [More | Had]);
+threads({false, Last}, Had) -> lists:append([Last | Had]).
+
+%% What to say of the time of other threads: of each kind that used more than a hundredth of what the sampled schedulers did, and 10 ms.
+others({Process, Before}, Schedulers) ->
+    {Now, After} = used(),
+    Had = maps:from_list([{Tid, Ns} || {Tid, _, Ns} <- Before]),
+    Kinds = lists:foldl(fun({Tid, Name, Ns}, K) ->
+                            More = max(0, Ns - maps:get(Tid, Had, 0)),
+                            maps:update_with(kind(Name), fun(N) -> N + More end, More, K)
+                        end, #{}, After),
+    Ended = max(0, Now - Process - Schedulers - lists:sum(maps:values(Kinds))),
+    Least = max(10000000, Schedulers div 100),
+    case lists:reverse(lists:keysort(2, [{K, Ns} || {K, Ns} <- [{"threads that have ended", Ended} | maps:to_list(Kinds)], Ns >= Least])) of
+        [] -> [];
+        Told ->
+            [{note, unicode:characters_to_binary(["not sampled: ", lists:join(", ", [[K, io_lib:format(" ~.2f s", [Ns / 1.0e9])] || {K, Ns} <- Told]),
+                                                  " of processor time; the schedulers that were sampled used ", io_lib:format("~.2f s", [Schedulers / 1.0e9])])}]
+    end;
+others(undefined, _) ->
+    [].
+
+%% Returns what a thread is, by its name: 1_dirty_cpu_scheduler, cut at 15 characters.
+kind(Name) ->
+    case string:trim([C || <<C>> <= Name, C > $\s, C < 127], both, "0123456789_") of
+        "dirty_cpu" ++ _ -> "dirty CPU schedulers";
+        "erts_dcpus" -> "dirty CPU schedulers";
+        "dirty_io" ++ _ -> "dirty I/O schedulers";
+        "erts_dios" -> "dirty I/O schedulers";
+        "scheduler" -> "schedulers that were not sampled";
+        "erts_sched" -> "schedulers that were not sampled";
+        "" -> "threads without a name";
+        Other -> "threads called " ++ Other
+    end.
 
 late(sampler) -> "; ~b more were due while a scheduler was in the system";
 late(_) -> "; the system's timer was late for ~b more".

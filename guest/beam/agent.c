@@ -695,6 +695,7 @@ static void unload(ErlNifEnv *env, void *priv)
     frames_end();
     static struct engine_mark mark;
     engine_mark(&mark);
+    oncpu_others_unload();
     for (int i = 0; !oncpu_close() && i < CLOSE_MS; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     bool quiet = settle() && engine_quiet(&mark);
@@ -780,6 +781,8 @@ static ErlNifFunc functions[] = {
     {"nif_profile_close", 0, oncpu_close_nif, 0},
     {"nif_profile_take", 2, oncpu_take_nif, 0},
     {"nif_profile_counts", 1, oncpu_counts_nif, 0},
+    {"nif_profile_others", 1, oncpu_others_nif, 0},
+    {"nif_profile_process", 0, oncpu_process_nif, 0},
     {"nif_names", 1, procname_nif, 0},
     {"nif_asked", 0, procname_asked_nif, 0},
     {"nif_asker", 1, ports_asker_nif, 0},

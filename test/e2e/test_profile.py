@@ -13,7 +13,7 @@ from erlt import until as until_true
 from test_functions import load
 
 # spin/0 calls what uses the processor in known ways: Erlang code below known callers, BIFs, collections, code that puts off collections.
-MODULE = """-module(spin). -export([run/1, sum/2, up/1, outer/1, inner/1, gc/0, big/0, secret/0, long/0, churn/0, ports/0, pick/0]).
+MODULE = """-module(spin). -export([run/1, sum/2, up/1, outer/1, inner/1, gc/0, gc/1, big/0, secret/0, long/0, churn/0, ports/0, pick/0]).
 run(Fs) -> lists:foreach(fun(F) -> spin:F(6) end, Fs), run(Fs).
 outer(N) -> X = inner(N), X + 1.
 inner(N) -> X = sum(40000 * N, 0), X + 1.
@@ -22,7 +22,8 @@ sum(N, X) -> sum(N - 1, (X * 31 + N) band 65535).
 up(N) -> X = maps(2000 * N, #{}), map_size(X).
 maps(0, M) -> M;
 maps(N, M) -> maps(N - 1, M#{N rem 40 => {N}}).
-gc() -> garbage(lists:seq(1, 3000)).
+gc() -> gc(lists:seq(1, 3000)).
+gc(L) -> garbage(L).
 garbage(L) -> erlang:garbage_collect(), garbage(L).
 big() -> X = [erlang:phash2(lists:duplicate(2000, N)) || N <- lists:seq(1, 50)], length(X), big().
 secret() -> process_flag(sensitive, true), secret(0).
@@ -150,6 +151,13 @@ def test_sensitive_processes_are_hidden(t):
     found = aggregation(trace.out.text())
     t.true(secret not in found and other in found, f"processes: {found}", trace)
     t.match(trace.err.text(), r"[1-9]\d* of sensitive processes")
+
+
+def test_threads_that_are_not_sampled(t):
+    """A large heap is collected by a dirty scheduler, which is not sampled: the time that it used is told."""
+    node, (worker, _) = started(t, "spin:run([outer])", "spin:gc(lists:seq(1, 3000000))")
+    trace = sampled(t, node, "profile-499 /erlpid == $$1/ { n++; }" + until(300), worker)
+    t.match(trace.err.text(), r"not sampled: (.*, )?dirty CPU schedulers \d+\.\d\d s.* of processor time; the schedulers that were sampled used \d")
 
 
 def test_between_slices(t):

@@ -540,6 +540,16 @@ uint64_t oncpu_waited(uint32_t rate)
     return sum;
 }
 
+bool oncpu_has(int tid)
+{
+    for (uint32_t i = 0; i < THREADS; i++) {
+        const struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+        if (t != NULL && t->tid == tid)
+            return true;
+    }
+    return false;
+}
+
 uint32_t oncpu_threads(void)
 {
     return entered();

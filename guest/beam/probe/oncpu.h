@@ -118,6 +118,16 @@ ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 ERL_NIF_TERM oncpu_close_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_entered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
+/* Returns whether a thread, by its number in the system, is sampled. Only the server. */
+bool oncpu_has(int tid);
+/* nif_profile_others(First :: boolean()) -> {More :: boolean(), [{Tid, Name, Ns}]}: threads of the
+ *     VM's process that are not sampled, a part of them: the first, or those after the last answer;
+ *     with the processor time that each has used. At most some thousands in all. Only the server.
+ * nif_profile_process() -> Ns: that of the whole process, with threads that have ended. */
+ERL_NIF_TERM oncpu_others_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM oncpu_process_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+void oncpu_others_unload(void);
+
 /* nif_profile_take([Program], Most) -> boolean(): fires profile-N of these programs for at most so
  * many samples; true: there may be more. Only the server.
  * nif_profile_counts(Program) -> {Samples, Idle, Hidden, Unknown, Late, Dropped, Ns, Clock,
