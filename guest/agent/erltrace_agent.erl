@@ -26,7 +26,7 @@
 -export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
 -export([nif_loaded/0, nif_loading/1, nif_records_old/2, nif_missed/1, nif_count_missed/2, nif_count_unknown/2, nif_unknown/0, tell/3, info/2]).
 -export([nif_publish/3, nif_framed/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
-         nif_ports/1, nif_unknown_ports/1, nif_names/1, nif_asked/0, nif_asker/1, nif_load/3, nif_stolen/0, nif_alive/1,
+         nif_ports/1, nif_unknown_ports/1, nif_names/1, nif_asked/0, nif_small/0, nif_asker/1, nif_load/3, nif_stolen/0, nif_alive/1,
          nif_code_begin/1, nif_code_add/2, nif_code_scan/0, nif_code_end/0, nif_code_stale/0, nif_code_rest/0, nif_code_names/1,
          nif_profile_able/0, nif_profile_offered/1, nif_profile_enter/0, nif_profile_entered/0, nif_profile_rates/1, nif_profile_close/0, nif_profile_take/2, nif_profile_counts/1,
          nif_profile_others/1, nif_profile_process/0,
@@ -1067,6 +1067,7 @@ nif_ports(_Ports) -> erlang:nif_error(not_loaded).
 nif_unknown_ports(_Part) -> erlang:nif_error(not_loaded).
 nif_names(_Names) -> erlang:nif_error(not_loaded).
 nif_asked() -> erlang:nif_error(not_loaded).
+nif_small() -> erlang:nif_error(not_loaded).
 nif_asker(_Pid) -> erlang:nif_error(not_loaded).
 nif_alive(_Pid) -> erlang:nif_error(not_loaded).
 nif_inside(_Program) -> erlang:nif_error(not_loaded).

@@ -6,6 +6,9 @@
 %% A process itself answers what it began with, among its other signals. So helpers ask (erltrace_agent_crowd, erltrace_agent_aside), and a
 %% process that does not answer soon has no name until it is asked again.
 %%
+%% Where no single key of a dictionary can be asked for, the process that is asked copies all of it. That is only asked of one whose heap is small,
+%% or whose dictionary was counted at one of its events, and is small (guest/beam/probe/dictionary.h).
+%%
 %% A port is called what it is: a socket by its addresses, a connection to a node by that node, a program by its name, and anything else by
 %% its driver. Its driver answers for the addresses, so ports are asked aside, one after another; events of that are left out (nif_asker).
 -module(erltrace_agent_names).
@@ -19,7 +22,7 @@
 -define(PART, 64).                 % processes of a part
 -define(MANY, 500).                % processes beyond which many helpers ask side by side
 -define(SILENT, 500).              % ms after which those processes that have not answered have no name
--define(HEAP, 131072).             % words of a heap beyond which its process is not asked for its whole dictionary
+-define(HEAP, 131072).             % words of a heap beyond which a dictionary is counted before its process is asked for the whole of it
 -define(SOON, 1000).              % ms until a process is asked again
 -define(SELDOM, 60000).            % ... in the end
 -define(REMEMBERED, 4096).         % processes of which it is known when they were asked
@@ -55,6 +58,8 @@ fill(true, #s{names = false} = S) ->
         true -> erltrace_agent_crowd:fold(Ask, fun tell/3, ok, Ps, ?SILENT);
         false -> ask(Ask, Ps)
     end,
+    _ = large() =/= [] andalso learn_sizes(),
+    erase(names_large),
     ask(Ask, lists:sublist(erlang:ports(), ?PORTS));
 fill(_, _) ->
     ok.
@@ -66,12 +71,13 @@ stop(Bits, Has) ->
         false ->
             _ = Has andalso ?AGENT:nif_names(false),
             erase(names_asked),
+            erase(names_sizes),
             false
     end.
 
 %% Looks again at processes that programs have named since the last look. Each question wakes a process, which programs see; so the same
 %% process is asked less and less often.
-look(#s{names = true, has = Has}) ->
+look(#s{names = true, has = Has} = S) ->
     Now = erltrace_agent_lib:now_ms(),
     Asked = case get(names_asked) of
                 #{} = M when map_size(M) < ?REMEMBERED -> M;
@@ -82,7 +88,10 @@ look(#s{names = true, has = Has}) ->
                                      Wait = case A of #{P := {_, W}} -> W; #{} -> ?SOON end,
                                      A#{P => {Now + Wait, min(2 * Wait, ?SELDOM)}}
                                  end, Asked, Due)),
-    ask(fun(P) -> facts(P, Has) end, Due);
+    ask(fun(P) -> facts(P, Has) end, Due),
+    count_sizes(lists:sublist(large(), ?PART), S),
+    erase(names_large),
+    ask(fun(P) -> facts(P, Has, infinity) end, ?AGENT:nif_small());
 look(_) ->
     ok.
 
@@ -97,8 +106,39 @@ ask(Ask, Ps) ->
 tell(P, Facts, ok) ->
     erltrace_agent_meanwhile:done(processes, 1),
     _ = is_list(Facts) andalso ?AGENT:nif_names([{P, What, Term} || {What, Term} <- Facts]),
+    _ = is_list(Facts) andalso lists:keymember(large, 1, Facts) andalso put(names_large, [P | large()]),
     _ = Facts =:= unknown andalso erltrace_agent_shapes:note(process_info),
     ok.
+
+%% Returns the processes with large heaps among those that have just been asked.
+large() ->
+    case get(names_large) of
+        undefined -> [];
+        Ps -> Ps
+    end.
+
+%% Once there is a process with a large heap: lets the library find where the VM keeps dictionaries. -> whether that is known
+learn_sizes() ->
+    case get(names_sizes) of
+        undefined ->
+            Known = lists:member(dictionary, erltrace_agent_inside:prove_dictionary()),
+            put(names_sizes, Known),
+            Known;
+        Known ->
+            Known
+    end.
+
+%% Has processes with large heaps be scheduled in, so that each counts its dictionary. It may have no other event: the trace need not be about it.
+count_sizes(Ps, S) ->
+    case Ps =/= [] andalso learn_sizes() of
+        true ->
+            [erltrace_agent_flags:add_running(P, S) || P <- Ps],
+            erltrace_agent_aside:each(fun(P) -> process_info(P, current_stacktrace) end, Ps, ?ANSWER, ?LATE), % it answers that itself
+            [?AGENT:nif_blocked(P) orelse erltrace_agent_flags:remove_running(P, S) || P <- Ps], % otherwise erltrace_agent_monitor wants it
+            ok;
+        false ->
+            ok
+    end.
 
 %% global keeps its names in a table of this node: that waits for no one.
 global_names() ->
@@ -140,23 +180,29 @@ keys(_, _, _) ->
 
 %% Returns what a process says of its beginning, and what its program calls it: its label, or the name that RabbitMQ, among others, keeps in the
 %% dictionary. The dictionary of a sensitive process is empty.
-facts(P, _) when is_port(P) ->
-    port(P, erlang:port_info(P, name), erlang:port_info(P, os_pid));
-facts(P, Has) when ?HAS(Has, ?OTP_LABELS) ->
-    facts_of(P, process_info(P, [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}, {dictionary, process_name}]));
-facts(P, _) ->
-    facts_of(P, process_info(P, [initial_call, total_heap_size])).
+facts(P, Has) ->
+    facts(P, Has, ?HEAP).
 
-facts_of(_, undefined) ->
+%% Most: words of the heap of a process that may be asked for its dictionary; of another `large` is a fact.
+facts(P, _, _) when is_port(P) ->
+    port(P, erlang:port_info(P, name), erlang:port_info(P, os_pid));
+facts(P, Has, Most) when ?HAS(Has, ?OTP_LABELS) ->
+    facts_of(P, Most, process_info(P, [initial_call, {dictionary, '$initial_call'}, {dictionary, '$process_label'}, {dictionary, process_name}]));
+facts(P, _, Most) ->
+    facts_of(P, Most, process_info(P, [initial_call, total_heap_size])).
+
+facts_of(_, _, undefined) ->
     []; % it has just ended
-facts_of(P, Info) ->
+facts_of(P, Most, Info) ->
     case {erltrace_agent_shapes:known(process_info, Info), Info} of
         {true, [{_, Call}, {_, Initial}, {_, Label}, {_, Name}]} ->
             label(Label, Name) ++ start(P, Call, Initial);
-        {true, [{_, {proc_lib, init_p, _} = Call}, {_, Words}]} when Words =< ?HEAP ->
+        {true, [{_, {proc_lib, init_p, _} = Call}, {_, Words}]} when Words =< Most -> % as every number is less than `infinity`
             Own = case process_info(P, dictionary) of {dictionary, D} -> D; undefined -> [] end,
             [Initial, Label, Name] = [case lists:keyfind(K, 1, Own) of {_, V} -> V; false -> undefined end || K <- ['$initial_call', '$process_label', process_name]],
             label(Label, Name) ++ start(P, Call, Initial);
+        {true, [{_, {proc_lib, init_p, _} = Call}, _]} ->
+            [{large, true} | start(P, Call, undefined)];
         {true, [{_, Call}, _]} ->
             start(P, Call, undefined);
         {false, _} ->

@@ -785,6 +785,7 @@ static ErlNifFunc functions[] = {
     {"nif_profile_process", 0, oncpu_process_nif, 0},
     {"nif_names", 1, procname_nif, 0},
     {"nif_asked", 0, procname_asked_nif, 0},
+    {"nif_small", 0, procname_small_nif, 0},
     {"nif_asker", 1, ports_asker_nif, 0},
 };
 

@@ -213,6 +213,7 @@ struct agent {
     _Atomic(struct proctab *) names;     /* procname.c: names of processes */
     _Atomic(struct proctab *) numbers;   /* ... and their pids, by number */
     _Atomic bool naming;                 /* names are learned from events */
+    _Atomic uint32_t nlarge;             /* processes whose dictionaries wait to be counted */
     _Atomic bool ports_known;            /* ... of all ports except those that appear unreported */
     _Atomic bool sctp;                   /* there has been a port named sctp_inet */
     _Atomic uint64_t asker;              /* the helper of the server that asks ports; 0: none */

@@ -198,8 +198,12 @@ ERL_NIF_TERM tracer_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     const struct snapshot *s = atomic_load(&agent.snapshot);
     bool port;
     const bool known = shapes_known(env, argv, &port);
-    if (known && procname_wanted())
+    if (known && procname_wanted()) {
         procname_event(env, argv); /* also before the programs that want names run */
+        if (__builtin_expect(procname_counts(), 0) &&
+            (tag == a->call || tag == a->send || tag == a->in || tag == a->out))
+            procname_count(env, &me->inside, argv[2]);
+    }
     if (s && __builtin_expect(s->vtime, 0))
         me->running.began = monotonic_ns();
     if (!s)

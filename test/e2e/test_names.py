@@ -8,7 +8,7 @@ from erlt import READY, Skipped, aggregation, pid, until
 MODULE = """
 -module(etn).
 -export([all/1, start/2, init/1, handle_call/3, handle_cast/2, handle_info/2, sink/0, labelled/1, keeps/2,
-         register_name/2, unregister_name/1, whereis_name/1, send/2]).
+         bulky/3, register_name/2, unregister_name/1, whereis_name/1, send/2]).
 init(sup) -> {ok, {#{}, []}};
 init(_) -> {ok, 0}.
 handle_call(_, _, S) -> {reply, ok, S}.
@@ -21,6 +21,9 @@ send(_, _) -> ok.
 sink() -> receive stop -> ok; _ -> sink() end.
 labelled(Label) -> _ = [proc_lib:set_label(Label) || erlang:function_exported(proc_lib, set_label, 1)], sink().
 keeps(Kept, To) -> [put(K, V) || {K, V} <- Kept], To ! {keeps, self()}, sink().
+bulky(Kept, To, N) ->
+    [put(K, V) || {K, V} <- Kept], Bulk = lists:seq(1, N), garbage_collect(), To ! {keeps, self()}, grown(Bulk).
+grown(Bulk) -> receive {put, K, V} -> put(K, V), grown(Bulk); {length, P} -> P ! length(Bulk); _ -> grown(Bulk) end.
 start(local, T) -> {ok, P} = gen_server:start({local, T}, etn, [], []), P;
 start(global, T) -> {ok, P} = gen_server:start({global, {T, 1}}, etn, [], []), P;
 start(via, T) -> {ok, P} = gen_server:start({via, etn, {etn_registry, {T, <<"k">>}}}, etn, [], []), P;
@@ -267,6 +270,52 @@ def test_in_the_dictionary(t):
     sends(node, worker, pids)
     t.equal(ends(t, blind), {**{p: 1 for p in pids[:-1]}, "etn:keeps/2": 1}, "hidden", blind)
     kill(node, pids + young)
+    t.clean(node)
+
+
+def bulky(node, kept):
+    """A process with a heap far above 1 MiB, and with this in its dictionary."""
+    process = node(f"begin P = proc_lib:spawn(etn, bulky, [{kept}, self(), 300007]), receive {{keeps, P}} -> P end end")
+    t = f"element(2, process_info({pid(process)}, total_heap_size))"
+    assert node(t) > 2 * 131072, "the heap is large"
+    return process
+
+
+# A dictionary with more terms than are counted.
+MANY = "{many, lists:seq(1, 3001)}"
+
+
+def test_with_a_large_heap(t):
+    """A process with a large heap is called by what its dictionary has if that is small: where a single key cannot be asked for, it is counted
+    first. One with a large dictionary is not asked there, until it has become small. The trace is about no event of these processes."""
+    node, worker = workload(t)
+    single = has_labels(node)
+    label, many = "[{'$process_label', {shop, 7}}]", f"[{MANY}, {KEPT[0][0][1:-1]}]"
+    old = [bulky(node, kept) for kept in (many, KEPT[0][0], label, "[]")]
+    trace = t.trace("-q", "-x", "switchrate=20ms", "-n", NAMED, worker, node("self()"), node=node)
+    trace.ready()
+    said = saying(node, worker, trace)
+
+    def becomes(process, name):
+        until(lambda: said(process) == f"to {name}.", lambda: f"{name} is never known\n" + trace.said(), pause=0.05)
+    young = [bulky(node, kept) for kept in (many, KEPT[0][0], label)]
+    for some, otherwise in ((old, old[0]), (young, "etn:bulky/3")):
+        said(some[0]) # it is looked at before the next one, or with it
+        becomes(some[1], "queue slow one in /")
+        becomes(some[2], "{shop,7}")
+        if single:
+            becomes(some[0], "queue slow one in /")
+        else:
+            t.equal(said(some[0]), f"to {otherwise}.", "its dictionary is large", trace)
+    becomes(old[3], "etn:bulky/3")
+    node(f"{pid(old[3])} ! {{put, process_name, late}}")
+    becomes(old[3], "late")
+    node(f"[P ! {{put, many, few}} || P <- [{pid(old[0])}, {pid(young[0])}]]")
+    for process in (old[0], young[0]):
+        becomes(process, "queue slow one in /")
+    ends(t, trace)
+    t.equal([node(f"{pid(p)} ! {{length, self()}}, receive N -> N end") for p in old + young], 7 * [300007], "what they keep")
+    kill(node, old + young)
     t.clean(node)
 
 

@@ -48,6 +48,7 @@ static struct enif_environment_t env_of_all;
 ErlNifEnv *const nif_env = &env_of_all;
 int nif_otp = 25;
 bool nif_callback;
+int nif_thread = ERL_NIF_THR_UNDEFINED;
 unsigned long nif_calls;
 ERL_NIF_TERM nif_self;
 
@@ -1113,7 +1114,7 @@ int enif_is_process_alive(ErlNifEnv *env, ErlNifPid *pid)
 
 int enif_thread_type(void)
 {
-    return ERL_NIF_THR_UNDEFINED;
+    return nif_thread;
 }
 
 int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port)

@@ -21,6 +21,7 @@
 extern ErlNifEnv *const nif_env;
 extern int nif_otp;             /* the release that this is; 25. 30: one that nobody knows */
 extern bool nif_callback;       /* a tracer's callback runs */
+extern int nif_thread;          /* enif_thread_type */
 extern unsigned long nif_calls; /* calls of functions that look at a term, so far */
 extern ERL_NIF_TERM nif_self;   /* enif_self, and enif_is_process_alive says yes to */
 

@@ -1,5 +1,6 @@
 /* test_inside.c - what the VM keeps of a process, in made-up VMs: a process is an array of words
  * whose members lie where the test says. Also the names of scheduler threads. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,16 +8,20 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "../fuzz/nif.h"
 
 #include "beam/agent.h"
+#include "beam/probe/dictionary.h"
 #include "beam/probe/inside.h"
+#include "beam/probe/procname.h"
 #include "beam/probe/scheduler.h"
 
 ErlNifEntry *nif_init(void);
+static ErlNifEntry *library;
 
 /* Where this VM has its members; that of OTP 27, but for the words of `unreal`. */
 enum { THERE = 93, BACK = 21, INNER = 42, OUTER = 82, BLOCK = 27, OLD = 64, OLD_END = 62 };
@@ -28,14 +33,18 @@ enum {
     HEAP = 24,
     HEAP_END = 25,
     TOP = 10,
-    STOP = 11
+    STOP = 11,
+    DICTIONARY = 58
 };
+/* A dictionary: its header, and slots of which the first 8 are used as a rule. */
+enum { MASK_USED, ALL_SPLIT, ELEMENTS, SLOTS, ROOM = SLOTS + 2 * DICTIONARY_SLOTS };
 enum { LOOKS = 20, SERVER = 0, PROCESS = 2, ANOTHER = 4 };
 
 static uint64_t process[2][INSIDE_WORDS], record[INSIDE_RECORD];
 static uint64_t of_server[INSIDE_WORDS];
 static uint64_t
     crowd[INSIDE_RECORD]; /* memory that is full of a process's address, and no record */
+static uint64_t dictionary[2][ROOM];
 static ERL_NIF_TERM server, id[2];
 
 /* An environment: its second word is the process. */
@@ -59,7 +68,7 @@ static int start(void **state)
 {
     (void)state;
     nif_otp = 25;
-    ErlNifEntry *library = nif_init();
+    library = nif_init();
     server = nif_self = nif_pid(SERVER, true);
     id[0] = nif_pid(PROCESS, true);
     id[1] = nif_pid(ANOTHER, true);
@@ -74,7 +83,7 @@ static int start(void **state)
 
 /* The state in look i. */
 struct state {
-    uint64_t inner, outer, block, old, stack, reds, sensitive;
+    uint64_t inner, outer, block, old, stack, reds, sensitive, elements;
 };
 
 static struct state state_of(unsigned i)
@@ -85,12 +94,42 @@ static struct state state_of(unsigned i)
                           .old = i / 7 * 610,
                           .stack = 10 + i % 5,
                           .reds = 4000 + (uint64_t)i * 1500,
-                          .sensitive = 0xb2d36u >> i & 1};
+                          .sensitive = 0xb2d36u >> i & 1,
+                          .elements = i % 3 == 1 ? 0 : 1 + i * 7 % 19};
 }
 
 static void set_half(uint64_t *word, unsigned half, uint32_t value)
 {
     memcpy((unsigned char *)word + (size_t)half * 4, &value, 4);
+}
+
+static ERL_NIF_TERM element(uint64_t i)
+{
+    const ERL_NIF_TERM pair[] = {nif_name("key"), nif_int((int64_t)i)};
+    return nif_tuple(pair, 2);
+}
+
+static void set_header(uint64_t *d, uint32_t mask, uint32_t used, uint32_t all, uint32_t split)
+{
+    d[MASK_USED] = mask | (uint64_t)used << 32;
+    d[ALL_SPLIT] = all | (uint64_t)split << 32;
+}
+
+/* Puts elements into the first `used` slots, a power of two. A slot with one has that, a slot with
+ * several a list. */
+static void fill(uint64_t *d, uint32_t used, uint64_t elements)
+{
+    for (uint64_t i = 0; i < ROOM - SLOTS; i++)
+        d[SLOTS + i] = nif_nil();
+    set_header(d, 2 * used - 1, used, used + 2, 0);
+    d[ELEMENTS] = elements;
+    for (uint64_t i = 0; i < elements; i++) {
+        uint64_t *slot = &d[SLOTS + i % used];
+        if (*slot == nif_nil())
+            *slot = element(i);
+        else
+            *slot = nif_cons(element(i), (*slot & 3) == 1 ? *slot : nif_cons(*slot, nif_nil()));
+    }
 }
 
 static void bring(unsigned p, const struct state *s)
@@ -107,6 +146,8 @@ static void bring(unsigned p, const struct state *s)
     w[HEAP_END] = 0x9000000 + s->block * 8;
     w[TOP] = w[HEAP] + s->inner * 8;
     w[STOP] = w[HEAP_END] - s->stack * 8;
+    fill(dictionary[p], 8, s->elements);
+    w[DICTIONARY] = s->elements ? (uint64_t)(uintptr_t)dictionary[p] : 0;
     w[REDS] = s->reds - 1100;
     set_half(&w[GIVEN], 0, 3990);
     set_half(&w[GIVEN], 1, 77);
@@ -136,11 +177,11 @@ static unsigned look(uint64_t lie)
         process[p][THERE - 1] = (uint64_t)(uintptr_t)crowd;
         nif_self = id[p];
         inside_look_nif(env_of(process[p]), 0, NULL);
-        const ERL_NIF_TERM said[] = {nif_uint(s.inner + lie), nif_uint(s.outer + lie),
-                                     nif_uint(s.block),       nif_uint(s.old),
-                                     nif_uint(s.stack),       nif_uint(s.reds - 1),
-                                     nif_uint(s.reds + 1),    nif_uint(s.sensitive)};
-        const ERL_NIF_TERM all = nif_tuple(said, 8);
+        const ERL_NIF_TERM said[] = {
+            nif_uint(s.inner + lie), nif_uint(s.outer + lie), nif_uint(s.block),
+            nif_uint(s.old),         nif_uint(s.stack),       nif_uint(s.reds - 1),
+            nif_uint(s.reds + 1),    nif_uint(s.sensitive),   nif_uint(s.elements)};
+        const ERL_NIF_TERM all = nif_tuple(said, 9);
         kept += inside_keep_nif(env_of(process[p]), 1, &all) == agent.atom.true_;
     }
     return kept;
@@ -171,7 +212,7 @@ static void all_are_unknown(void)
 static void proven(void)
 {
     assert_int_equal(look(0), LOOKS);
-    assert_int_equal(prove(), 6);
+    assert_int_equal(prove(), 7);
 }
 
 /* -- in this order: what was proven once stays
@@ -220,11 +261,24 @@ static void test_no_chain_no_facts(void **state)
     assert_int_equal(f.block, INSIDE_NONE);
 }
 
+/* Where one key can be asked for, nobody looks for dictionaries. */
+static void test_no_dictionary_where_there_are_labels(void **state)
+{
+    (void)state;
+    const uint32_t features = agent.features;
+    uint32_t words;
+    agent.features = otp_features(27);
+    assert_int_equal(look(1), LOOKS);
+    assert_int_equal(prove(), 5);
+    assert_false(inside_dictionary(env_of(process[0]), &(struct inside_thread){0}, id[0], &words));
+    agent.features = features;
+}
+
 static void test_lies_prove_nothing(void **state)
 {
     (void)state;
     assert_int_equal(look(1), LOOKS); /* no word says that */
-    assert_int_equal(prove(), 5);
+    assert_int_equal(prove(), 6);
     bring(0, &(struct state){.inner = 5, .outer = 41, .block = 987, .old = 10, .reds = 9000});
     assert_int_equal(value(0, INSIDE_MQLEN, false), -1);
     assert_int_equal(value(0, INSIDE_HEAP, false), 987);
@@ -420,6 +474,311 @@ static void test_attempts_become_rare(void **state)
     assert_int_equal(inside_value(env_of(process[0]), &mine, id[0], INSIDE_HEAP, false), 233);
 }
 
+/* -- dictionaries ------------------------------------------------------------------------------ */
+
+/* Looks of which word DICTIONARY leads to a dictionary; inside_prove is called with them. */
+static struct inside_look seen[LOOKS];
+
+static uint16_t found(void)
+{
+    struct inside_facts f;
+    inside_prove(seen, LOOKS, NULL, &f);
+    return f.dictionary;
+}
+
+static void see(void)
+{
+    memset(seen, 0, sizeof seen);
+    for (unsigned i = 0; i < LOOKS; i++) {
+        struct inside_look *l = &seen[i];
+        const struct state s = state_of(i);
+        bring(i % 2, &s);
+        l->at = (uint64_t)(uintptr_t)process[i % 2];
+        l->pid = id[i % 2];
+        memcpy(l->word, process[i % 2], sizeof l->word);
+        l->chain[0].there = THERE;
+        l->chain[0].back = BACK;
+        l->nchains = 1;
+        l->elements = s.elements;
+        for (unsigned w = 0; w < INSIDE_WORDS; w++)
+            l->leads[w] = DICTIONARY_NONE;
+        l->leads[DICTIONARY] = s.elements ? s.elements : DICTIONARY_NONE;
+    }
+}
+
+static void test_proof_of_a_dictionary(void **state)
+{
+    (void)state;
+    see();
+    assert_int_equal(found(), DICTIONARY);
+    /* A word that leads to as many elements, but to some where there is no dictionary */
+    for (unsigned i = 0; i < LOOKS; i++) {
+        seen[i].word[70] = 0x7000;
+        seen[i].leads[70] = seen[i].elements;
+    }
+    assert_int_equal(found(), DICTIONARY);
+    /* Two that fit; the second behind what is surely of the process */
+    for (unsigned i = 0; i < LOOKS; i++) {
+        seen[i].word[70] = seen[i].word[THERE + 1] = seen[i].word[DICTIONARY];
+        seen[i].leads[70] = seen[i].leads[THERE + 1] = seen[i].leads[DICTIONARY];
+    }
+    assert_int_equal(found(), INSIDE_NONE);
+    for (unsigned i = 0; i < LOOKS; i++)
+        seen[i].leads[70] = DICTIONARY_NONE;
+    assert_int_equal(found(), DICTIONARY);
+    /* One element more at one look */
+    seen[3].leads[DICTIONARY]++;
+    assert_int_equal(found(), INSIDE_NONE);
+    /* No look without a dictionary; none with one; all with as many elements */
+    see();
+    for (unsigned i = 0; i < LOOKS; i++)
+        if (seen[i].elements == 0) {
+            seen[i].elements = seen[i].leads[DICTIONARY] = 2;
+            seen[i].word[DICTIONARY] = 0x7000;
+        }
+    assert_int_equal(found(), INSIDE_NONE);
+    for (unsigned i = 0; i < LOOKS; i++)
+        seen[i].elements = seen[i].word[DICTIONARY] = 0;
+    assert_int_equal(found(), INSIDE_NONE);
+    see();
+    for (unsigned i = 0; i < LOOKS; i++)
+        if (seen[i].elements != 0)
+            seen[i].elements = seen[i].leads[DICTIONARY] = 2;
+    assert_int_equal(found(), INSIDE_NONE);
+}
+
+/* Ways in which a dictionary is none, or is not counted. d has 20 elements in 8 slots. */
+static void has_no_mask(uint64_t *d)
+{
+    set_header(d, 7, 8, 10, 0);
+}
+static void has_too_few_slots(uint64_t *d)
+{
+    set_header(d, 15, 8, 7, 0);
+}
+static void has_no_slots(uint64_t *d)
+{
+    set_header(d, 15, 0, 10, 0);
+}
+static void has_an_odd_size(uint64_t *d)
+{
+    set_header(d, 13, 7, 10, 0);
+}
+static void is_split_too_far(uint64_t *d)
+{
+    set_header(d, 3, 8, 10, 6);
+}
+static void splits_behind_its_end(uint64_t *d)
+{
+    set_header(d, 15, 8, 10, 9);
+}
+static void has_a_number(uint64_t *d)
+{
+    d[SLOTS + 2] = nif_int(5);
+}
+static void has_more_than_it_says(uint64_t *d)
+{
+    d[ELEMENTS] = 3;
+}
+static void is_not_empty(uint64_t *d)
+{
+    d[ELEMENTS] = 0;
+}
+static void is_full_of_nothing(uint64_t *d)
+{
+    fill(d, 8, 0);
+    d[ELEMENTS] = 20;
+}
+static void has_many_slots(uint64_t *d)
+{
+    fill(d, 2 * DICTIONARY_SLOTS, 20);
+}
+static void has_a_header_of_anything(uint64_t *d)
+{
+    d[SLOTS + 2] = 0x80;
+}
+/* What only counting shows */
+static void has_an_element_less(uint64_t *d)
+{
+    d[ELEMENTS]--;
+}
+static void has_an_element_more(uint64_t *d)
+{
+    d[ELEMENTS]++;
+}
+static void has_a_triple(uint64_t *d)
+{
+    const ERL_NIF_TERM e[] = {nif_nil(), nif_nil(), nif_nil()};
+    d[SLOTS + 7] = nif_cons(element(1), nif_cons(nif_tuple(e, 3), nif_nil()));
+}
+static void has_a_list_of_atoms(uint64_t *d)
+{
+    d[SLOTS + 7] = nif_cons(nif_name("a"), nif_cons(nif_name("b"), nif_nil()));
+}
+static void has_a_binary(uint64_t *d)
+{
+    d[SLOTS + 7] = nif_binary("abc", 3, false);
+}
+static void has_a_list_without_end(uint64_t *d)
+{
+    d[SLOTS + 7] = nif_cons(element(1), nif_cons(element(2), nif_int(1)));
+}
+static void has_many_parts(uint64_t *d)
+{
+    const ERL_NIF_TERM pair[] = {nif_nil(), nif_cells(nif_nil(), DICTIONARY_PARTS, false)};
+    d[SLOTS] = nif_cons(nif_tuple(pair, 2), d[SLOTS]);
+    d[ELEMENTS]++;
+}
+static void has_many_elements(uint64_t *d)
+{
+    fill(d, 8, DICTIONARY_PARTS / 2);
+}
+static void has_a_term_of_no_kind(uint64_t *d)
+{
+    const ERL_NIF_TERM pair[] = {nif_nil(), nif_unknown(0, false)};
+    d[SLOTS] = nif_cons(nif_tuple(pair, 2), d[SLOTS]);
+    d[ELEMENTS]++;
+}
+
+static uint64_t looked_at(const void *at)
+{
+    int fd = open("/proc/self/mem", O_RDONLY);
+    uint64_t elements = dictionary_elements(fd, (uint64_t)(uintptr_t)at);
+    close(fd);
+    return elements;
+}
+
+static uint32_t counted(const void *at)
+{
+    nif_callback = true;
+    uint32_t words = dictionary_words(nif_env, (uint64_t)(uintptr_t)at);
+    nif_callback = false;
+    return words;
+}
+
+static void test_form_of_a_dictionary(void **state)
+{
+    (void)state;
+    enum { EACH = 3 + 2 }; /* words of a pair, and of its cell */
+    static const struct {
+        void (*is)(uint64_t *d);
+        bool seen; /* when one only looks, without what the slots refer to */
+    } wrong[] = {
+        {has_no_mask, false},          {has_too_few_slots, false},
+        {has_no_slots, false},         {has_an_odd_size, false},
+        {is_split_too_far, false},     {splits_behind_its_end, false},
+        {has_a_number, false},         {has_more_than_it_says, false},
+        {is_not_empty, false},         {is_full_of_nothing, false},
+        {has_many_slots, false},       {has_a_header_of_anything, false},
+        {has_an_element_less, true},   {has_an_element_more, true},
+        {has_a_triple, true},          {has_a_list_of_atoms, true},
+        {has_a_binary, true},          {has_a_list_without_end, true},
+        {has_many_parts, true},        {has_many_elements, true},
+        {has_a_term_of_no_kind, true},
+    };
+    static const struct {
+        uint32_t used;
+        uint64_t elements;
+    } right[] = {{1, 1}, {8, 0}, {8, 7}, {8, 20}, {64, 50}, {DICTIONARY_SLOTS, 300}};
+    uint64_t *d = dictionary[0];
+    for (unsigned i = 0; i < sizeof right / sizeof *right; i++) {
+        fill(d, right[i].used, right[i].elements);
+        assert_int_equal(looked_at(d), right[i].elements);
+        assert_int_equal(counted(d), EACH * right[i].elements);
+    }
+    fill(d, 8, 8); /* three slots have been split: 11 are used */
+    set_header(d, 15, 11, 20, 3);
+    assert_int_equal(looked_at(d), 8);
+    assert_int_equal(counted(d), EACH * 8);
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        fill(d, 8, 20);
+        wrong[i].is(d);
+        if ((looked_at(d) != DICTIONARY_NONE) != wrong[i].seen || counted(d) != DICTIONARY_LARGE)
+            fail_msg("%u is taken for a dictionary", i);
+    }
+    void *hole = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(hole != MAP_FAILED);
+    assert_int_equal(looked_at(NULL), DICTIONARY_NONE);
+    assert_int_equal(looked_at(hole), DICTIONARY_NONE);
+    assert_int_equal(looked_at((const char *)d + 4), DICTIONARY_NONE);
+    assert_int_equal(counted((const void *)0x123457), DICTIONARY_LARGE);
+    assert_int_equal(counted((const void *)0x18), DICTIONARY_LARGE);
+    assert_int_equal(counted(NULL), 0);
+    munmap(hole, 4096);
+}
+
+static void mark(ERL_NIF_TERM pid)
+{
+    const ERL_NIF_TERM fact[] = {pid, nif_name("large"), agent.atom.true_};
+    const ERL_NIF_TERM facts = nif_cons(nif_tuple(fact, 3), nif_nil());
+    nif_self = server;
+    assert_int_equal(nif_call(library, "nif_names", &facts), agent.atom.ok);
+}
+
+/* Has the process of an environment count, at an event of process p. Returns how many processes
+ * have small dictionaries. */
+static unsigned count(ErlNifEnv *env, unsigned p)
+{
+    static struct inside_thread mine;
+    unsigned n = 0;
+    nif_self = id[p];
+    nif_callback = true;
+    procname_count(env, &mine, id[p]);
+    nif_callback = false;
+    nif_self = server;
+    ERL_NIF_TERM head, list = nif_call(library, "nif_small", NULL);
+    for (; enif_get_list_cell(nif_env, list, &head, &list); n++)
+        assert_int_equal(head, id[p]);
+    return n;
+}
+
+static void test_who_counts(void **state)
+{
+    (void)state;
+    const ERL_NIF_TERM on = agent.atom.true_, off = agent.atom.false_;
+    proven();
+    nif_self = server;
+    assert_int_equal(nif_call(library, "nif_names", &on), agent.atom.ok);
+    bring(0, &(struct state){.elements = 20, .block = 233, .reds = 9000});
+    assert_false(procname_counts());
+    assert_int_equal(count(env_of(process[0]), 0), 0); /* nobody wants it */
+    mark(id[0]);
+    assert_true(procname_counts());
+    assert_int_equal(count(env_of(process[0]), 0), 1);
+    assert_false(procname_counts());
+    assert_int_equal(count(env_of(process[0]), 0), 0); /* once */
+    /* It is large */
+    has_many_parts(dictionary[0]);
+    mark(id[0]);
+    assert_int_equal(count(env_of(process[0]), 0), 0);
+    assert_false(procname_counts());
+    /* Not the process that runs, as far as can be seen: it waits for another event */
+    fill(dictionary[0], 8, 20);
+    mark(id[0]);
+    record[BACK] = (uint64_t)(uintptr_t)process[1];
+    assert_int_equal(count(env_of(process[0]), 0), 0);
+    runs(1);
+    assert_int_equal(count(env_of(process[1]), 1), 0); /* nor another one */
+    process[0][THERE] = 0;
+    assert_int_equal(count(env_of(process[0]), 0), 0);
+    nif_thread = ERL_NIF_THR_DIRTY_CPU_SCHEDULER; /* where other values can be read */
+    assert_int_equal(count(env_of(process[0]), 0), 0);
+    assert_int_equal(value(0, INSIDE_HEAP, false), 233);
+    nif_thread = ERL_NIF_THR_UNDEFINED;
+    assert_true(procname_counts());
+    runs(0);
+    assert_int_equal(count(env_of(process[0]), 0), 1);
+    /* Dead; or names are no longer wanted */
+    mark(nif_pid(PROCESS + 1, true));
+    assert_true(procname_counts());
+    nif_call(library, "nif_small", NULL);
+    assert_false(procname_counts());
+    mark(id[0]);
+    nif_self = server;
+    assert_int_equal(nif_call(library, "nif_names", &off), agent.atom.ok);
+    assert_false(procname_counts());
+}
+
 static void test_names_of_threads(void **state)
 {
     (void)state;
@@ -457,6 +816,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_known_at_first),
         cmocka_unit_test(test_only_who_may_look),
         cmocka_unit_test(test_no_chain_no_facts),
+        cmocka_unit_test(test_no_dictionary_where_there_are_labels),
         cmocka_unit_test(test_lies_prove_nothing),
         cmocka_unit_test(test_two_places_are_none),
         cmocka_unit_test(test_a_frame_pointer_is_no_top),
@@ -464,6 +824,9 @@ int main(void)
         cmocka_unit_test(test_values_that_cannot_be),
         cmocka_unit_test(test_another_process_is_not_read),
         cmocka_unit_test(test_attempts_become_rare),
+        cmocka_unit_test(test_proof_of_a_dictionary),
+        cmocka_unit_test(test_form_of_a_dictionary),
+        cmocka_unit_test(test_who_counts),
         cmocka_unit_test(test_names_of_threads),
     };
     return cmocka_run_group_tests(tests, start, NULL);

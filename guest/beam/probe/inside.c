@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "beam/agent.h"
+#include "beam/probe/dictionary.h"
 
 enum {
     SLICE = 4000, /* reductions that a process is scheduled in with, at most */
@@ -45,6 +46,10 @@ static uint64_t top_of(const struct inside_look *l)
 static uint64_t sensitive_of(const struct inside_look *l)
 {
     return l->sensitive;
+}
+static uint64_t elements_of(const struct inside_look *l)
+{
+    return l->elements;
 }
 static uint64_t at_of(const struct inside_look *l)
 {
@@ -152,6 +157,33 @@ static uint16_t sensitive_at(const struct inside_look *look, uint32_t n, uint16_
             i++;
         if (i == n)
             answer = ++found == 1 ? bit : INSIDE_NONE;
+    }
+    return answer;
+}
+
+static bool is_dictionary(const struct inside_look *l, uint16_t w)
+{
+    return l->elements == 0 ? l->word[w] == 0 : l->word[w] != 0 && l->leads[w] == l->elements;
+}
+
+static uint64_t without_of(const struct inside_look *l)
+{
+    return l->elements == 0;
+}
+
+/* Finds the word that leads to the dictionary, and is 0 where the process has none. */
+static uint16_t dictionary_at(const struct inside_look *look, uint32_t n, uint16_t words)
+{
+    uint16_t answer = INSIDE_NONE;
+    unsigned found = 0;
+    if (!varies(look, n, elements_of, INSIDE_VALUES) || !varies(look, n, without_of, 2))
+        return INSIDE_NONE;
+    for (uint16_t w = 1; w < words; w++) {
+        uint32_t i = 0;
+        while (i < n && is_dictionary(&look[i], w))
+            i++;
+        if (i == n)
+            answer = ++found == 1 ? w : INSIDE_NONE;
     }
     return answer;
 }
@@ -312,6 +344,7 @@ void inside_prove(const struct inside_look *look, uint32_t n, const uint64_t res
     stack_at(look, n, rest, words, f);
     f->top = word_of(look, n, words, top_of);
     f->sensitive = sensitive_at(look, n, words);
+    f->dictionary = dictionary_at(look, n, words);
     reds_at(look, n, f);
 }
 
@@ -322,7 +355,7 @@ static bool knows_queue(const struct inside_facts *f)
 
 /* -- what is known ----------------------------------------------------------------------------- */
 
-enum { FACTS = 6 };
+enum { FACTS = 7 };
 
 /* By the number of facts: what is known grows, and never changes. Events read the last one. */
 static struct inside_facts kept[FACTS + 1];
@@ -347,6 +380,8 @@ static unsigned count(const struct inside_facts *f, ERL_NIF_TERM names[FACTS])
         names[n++] = a->stack;
     if (f->sensitive != INSIDE_NONE)
         names[n++] = a->sensitive;
+    if (f->dictionary != INSIDE_NONE)
+        names[n++] = a->dictionary;
     return n;
 }
 
@@ -428,6 +463,16 @@ static void find_chains(struct inside_look *l)
     }
 }
 
+/* Finds the dictionaries to which words of the process lead. */
+static void find_dictionaries(struct inside_look *l)
+{
+    int fd = agent_has(OTP_LABELS) ? -1 : open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    for (unsigned w = 0; w < INSIDE_WORDS; w++)
+        l->leads[w] = fd < 0 ? DICTIONARY_NONE : dictionary_elements(fd, l->word[w]);
+    if (fd >= 0)
+        close(fd);
+}
+
 static bool is_looker(ErlNifEnv *env, ErlNifPid *self)
 {
     return enif_self(env, self) && self->pid == atomic_load(&looker);
@@ -468,11 +513,12 @@ ERL_NIF_TERM inside_look_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     if (!inside_is_address(l->at) || !read_words(l->at, l->word, INSIDE_WORDS))
         return agent.atom.false_;
     find_chains(l);
+    find_dictionaries(l);
     looked = true;
     return agent.atom.true_;
 }
 
-enum { SAID = 8 };
+enum { SAID = 9 };
 
 ERL_NIF_TERM inside_keep_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -498,6 +544,7 @@ ERL_NIF_TERM inside_keep_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     l->reds[0] = said[5];
     l->reds[1] = said[6];
     l->sensitive = said[7];
+    l->elements = said[8];
     return agent.atom.true_;
 }
 
@@ -668,5 +715,16 @@ bool inside_stack(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pid,
         return false;
     *from = (const uint64_t *)(uintptr_t)stop;
     *to = (const uint64_t *)(uintptr_t)end;
+    return true;
+}
+
+bool inside_dictionary(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pid,
+                       uint32_t *words)
+{
+    const struct inside_facts *f = inside_found();
+    members *p = f && f->dictionary != INSIDE_NONE ? running(env, mine, pid, f) : NULL;
+    if (!p || p[f->there] == 0) /* on a dirty scheduler it need not be at rest */
+        return false;
+    *words = dictionary_words(env, p[f->dictionary]);
     return true;
 }

@@ -25,6 +25,8 @@
  *     stack     first word and end of the young heap's block
  *               in it the tops of the heap, which the environment has as well, and of the stack
  *     sensitive a bit of a word is set while the process is sensitive (process_flag/2)
+ *     dictionary a word leads to a dictionary (dictionary.h) of as many elements as there are; it
+ *               is 0 without one. Only before OTP_LABELS, where it is of use
  *
  * AT REST. A VM with frame pointers (+JPperf) keeps that of a process behind the top of its stack.
  * While the process is in a NIF, both are the same, since a NIF's frame is empty. So the last
@@ -77,6 +79,9 @@ struct inside_look {
     uint64_t top;          /* the third word of the environment */
     uint64_t reds[2];      /* reductions, before and after */
     uint64_t sensitive;    /* 1: the process is */
+    uint64_t elements;     /* of its dictionary; 0: it has none */
+    /* Of the dictionary that a word leads to: DICTIONARY_NONE, where it leads to none. */
+    uint64_t leads[INSIDE_WORDS];
 };
 
 /* Indexes of words; INSIDE_NONE: not known. */
@@ -89,6 +94,7 @@ struct inside_facts {
     uint16_t unreal;            /* of the record, in halves of words */
     uint16_t heap, heap_end, top, stop; /* stack */
     uint16_t sensitive;                 /* of bits, from that of the first word on */
+    uint16_t dictionary;
 };
 
 /* Finds the facts that n looks prove. rest: the words of a process while it waits; NULL: there is
@@ -119,6 +125,13 @@ bool inside_stack(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pid,
 /* Returns a word of the structure of a process of the agent that waited, as of the last look at
  * rest; 0: there was none. Only the server. */
 uint64_t inside_rested(uint16_t word);
+
+/* Counts the words that a copy of the dictionary of process `pid` takes; DICTIONARY_LARGE: too
+ * many, or it cannot be counted. Returns false when that is not known at this event. For callbacks,
+ * as inside_value. */
+bool inside_dictionary(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pid,
+                       uint32_t *words);
+
 /* Returns what has been proven so far; NULL: nothing. It stays in place and does not change. */
 const struct inside_facts *inside_found(void);
 /* Finds the record of the scheduler on which the caller of a NIF runs. Returns false when it is not
@@ -139,8 +152,8 @@ ERL_NIF_TERM inside_known_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
 ERL_NIF_TERM inside_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_inside_look() -> boolean(): looks at the caller. */
 ERL_NIF_TERM inside_look_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-/* nif_inside_keep({Inner, Outer, Block, Old, Stack, Reductions before, after, Sensitive}) ->
- * boolean(): keeps the last look. */
+/* nif_inside_keep({Inner, Outer, Block, Old, Stack, Reductions before, after, Sensitive, Elements})
+ * -> boolean(): keeps the last look. */
 ERL_NIF_TERM inside_keep_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 /* nif_inside_rest() -> boolean(): looks at the process that looked last while it waits, instead of
  * all such looks before. True: this leaves no doubt about the top of the stack. Only the server. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "beam/probe/dictionary.h"
 #include "beam/probe/term_read.h"
 #include "beam/tracer.h"
 
@@ -47,6 +48,10 @@ struct record {
 };
 
 static _Atomic uint64_t asked[ASKED];
+/* Processes whose dictionaries wait to be counted, agent.nlarge of them, and those whose were
+ * small. The server sets what is 0 and takes it back; only an event of the process itself takes it.
+ */
+static _Atomic uint64_t large[ASKED], small[ASKED];
 static _Atomic uint32_t epoch; /* what was learned in an earlier one is forgotten */
 
 static struct proctab *table(void)
@@ -499,10 +504,15 @@ void procname_event(ErlNifEnv *env, const ERL_NIF_TERM argv[])
 
 /* -- looking up -------------------------------------------------------------------------------- */
 
+static unsigned slot_of(ERL_NIF_TERM pid)
+{
+    return (unsigned)(hash_mix(pid, 0x9e3779b97f4a7c15u) % ASKED);
+}
+
 /* Has the server look once more, if that can help. */
 static void ask_again(ERL_NIF_TERM pid, enum rank rank)
 {
-    _Atomic uint64_t *slot = &asked[hash_mix(pid, 0x9e3779b97f4a7c15u) % ASKED];
+    _Atomic uint64_t *slot = &asked[slot_of(pid)];
     if (rank < NAME && atomic_load_explicit(slot, memory_order_relaxed) == 0)
         atomic_store_explicit(slot, pid, memory_order_relaxed);
 }
@@ -541,6 +551,48 @@ size_t procname_of_text(ErlNifEnv *env, const char *text, size_t len, bool hidde
                                                                   : 0;
 }
 
+/* -- dictionaries ------------------------------------------------------------------------------ */
+
+/* Also notes the process itself, of which nothing else may be known: a program may name it by its
+ * text. */
+static void mark_large(ErlNifEnv *env, ERL_NIF_TERM pid)
+{
+    struct known k;
+    struct record *r = claim(env, pid, &k);
+    uint64_t none = 0;
+    if (r)
+        close_record(r, &k);
+    if (atomic_compare_exchange_strong(&large[slot_of(pid)], &none, pid))
+        atomic_fetch_add(&agent.nlarge, 1);
+}
+
+/* Returns whether the process was marked. */
+static bool unmark_large(ERL_NIF_TERM pid)
+{
+    uint64_t marked = pid;
+    if (pid == 0 || !atomic_compare_exchange_strong(&large[slot_of(pid)], &marked, 0))
+        return false;
+    atomic_fetch_sub(&agent.nlarge, 1);
+    return true;
+}
+
+void procname_count(ErlNifEnv *env, struct inside_thread *mine, ERL_NIF_TERM pid)
+{
+    const unsigned i = slot_of(pid);
+    uint32_t words;
+    if (atomic_load_explicit(&large[i], memory_order_relaxed) == pid &&
+        inside_dictionary(env, mine, pid, &words) && unmark_large(pid) && words != DICTIONARY_LARGE)
+        atomic_store_explicit(&small[i], pid, memory_order_relaxed);
+}
+
+static void forget_sizes(void)
+{
+    for (unsigned i = 0; i < ASKED; i++) {
+        unmark_large((ERL_NIF_TERM)atomic_load(&large[i]));
+        atomic_store(&small[i], 0);
+    }
+}
+
 /* -- the server -------------------------------------------------------------------------------- */
 
 /* Returns an empty table; NULL: out of memory. */
@@ -575,6 +627,8 @@ static bool told(ErlNifEnv *env, ERL_NIF_TERM fact)
         set_name(env, e[0], e[2]);
     else if (e[1] == a->label)
         set_label(env, e[0], e[2]);
+    else if (e[1] == a->large)
+        mark_large(env, e[0]);
     else if ((e[1] == a->start || e[1] == a->frame) && enif_get_tuple(env, e[2], &n, &f) &&
              n == 3 && enif_get_uint(env, f[2], &arity))
         set_function(env, e[0], e[1] == a->start ? START : FUN, f[0], f[1], arity);
@@ -596,6 +650,7 @@ ERL_NIF_TERM procname_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     if (list == agent.atom.true_ || list == agent.atom.false_) {
         bool on = list == agent.atom.true_, room = !on || forget_all();
         atomic_store(&agent.naming, on && room);
+        forget_sizes();
         return room ? agent.atom.ok : agent.atom.agent_memory;
     }
     while (atomic_load(&agent.naming) && enif_get_list_cell(env, list, &head, &list))
@@ -613,6 +668,24 @@ ERL_NIF_TERM procname_asked_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
         return enif_make_badarg(env);
     for (unsigned i = 0; i < ASKED; i++) {
         uint64_t pid = atomic_exchange_explicit(&asked[i], 0, memory_order_relaxed);
+        if (pid)
+            list = enif_make_list_cell(env, (ERL_NIF_TERM)pid, list);
+    }
+    return list;
+}
+
+ERL_NIF_TERM procname_small_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    ERL_NIF_TERM list = enif_make_list(env, 0);
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    for (unsigned i = 0; i < ASKED; i++) {
+        const ERL_NIF_TERM marked = (ERL_NIF_TERM)atomic_load(&large[i]);
+        if (marked && !is_alive(env, marked))
+            unmark_large(marked);
+        const uint64_t pid = atomic_exchange_explicit(&small[i], 0, memory_order_relaxed);
         if (pid)
             list = enif_make_list_cell(env, (ERL_NIF_TERM)pid, list);
     }
