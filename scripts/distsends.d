@@ -4,35 +4,20 @@
  *
  *   erltrace -p PID --for 10s -s scripts/distsends.d
  *
- * The VM reports no sending of a message that is too large to be sent at once (from about 1 MB on), or for which the connection is busy. Such a sender
- * is seen as it leaves its scheduler within the sending: IN PARTS counts these messages, of which several in a row, with no other message between
- * them, are one. SLICES is how often the sender left, and LONGEST how long one of these messages took, in microseconds. Nothing tells their sizes.
- * From OTP 27 on, a small message whose sender then has to wait is no sending either: only BUSY CONNECTION has it.
+ * The VM reports no sending of a message that is too large to be sent at once (from about 1 MB on), or for which the connection is busy. The probe
+ * send-in_parts sees such a sender as it leaves its scheduler within the sending: IN PARTS counts these messages, of which several in a row, with no
+ * other message between them, are one. SLICES is how often the sender left, and LONGEST how long one of these messages took, in microseconds. Nothing
+ * tells their sizes. From OTP 27 on, a small message whose sender then has to wait is no sending either: only BUSY CONNECTION has it.
  */
 #pragma D option quiet
 #pragma D option aggsortrev
 #pragma D option aggrows=30
 
-self uint64_t since, slices;
-
-erlang*:::process-unscheduled
-/erlfunc == "erts_internal:dsend_continue_trap/1"/
-{
-    self->since = self->since ? self->since : timestamp;
-    self->slices++;
-}
-
-/* What the sender does next: it leaves its scheduler elsewhere, sends another message, or ends. */
-erlang*:::process-unscheduled,
-erlang*:::message-send,
-erlang*:::process-exit
-/self->since && (probename != "process-unscheduled" || erlfunc != "erts_internal:dsend_continue_trap/1")/
+erlang*:::send-in_parts
 {
     @parts[erlname] = count();
-    @slices[erlname] = sum(self->slices);
-    @longest[erlname] = max((timestamp - self->since) / 1000);
-    self->since = 0;
-    self->slices = 0;
+    @slices[erlname] = sum(arg1);
+    @longest[erlname] = max(arg2 / 1000);
 }
 
 erlang*:::message-send-remote

@@ -6,6 +6,7 @@
  *   erltrace -p PID --for 10s -s scripts/messages.d
  *
  * Processes are shown by name; those of one name are counted together. Sizes are in words (8 bytes), without the data of large binaries.
+ * Of messages to other nodes, those that the VM sends in parts (from about 1 MB on, or for a busy connection) are not seen here: distsends.d has them.
  */
 #pragma D option quiet
 
@@ -16,6 +17,11 @@ erlang*:::message-send
     @size["words in a message", erlname, this->to] = quantize(arg2);
 }
 
+erlang*:::message-send-remote
+{
+    @remote = count();
+}
+
 dtrace:::END
 {
     trunc(@pairs, 20);
@@ -23,4 +29,5 @@ dtrace:::END
     printa("%-40s %-40s %@10d\n", @pairs);
     trunc(@size, 10);
     printa(@size);
+    printa("\n%@d of all messages went to other nodes; distsends shows also those that are sent in parts, which are not seen here\n", @remote);
 }

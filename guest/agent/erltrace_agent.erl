@@ -401,7 +401,7 @@ replaced(#s{consumers = Cs} = S) ->
     purge(), % the library cannot be loaded twice
     S1 = S0#s{nif = undefined, guard = undefined, session = erltrace_agent_session:none(S0#s.has), global = undefined, gc = undefined, flags = [], some = #{}, port_flags = [], seq = 0,
               functions = #{}, hooks = #{}, globals = #{}, taken = #{},
-             names = false, lost = {0, 0, 0, 0}},
+             names = false, lost = {0, 0, 0, 0, 0}},
     Restarted = case Library of
                     {Nif, Dirs} -> start_library(Nif, Dirs, S1);
                     none -> none

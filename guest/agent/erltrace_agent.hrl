@@ -125,7 +125,7 @@
     globals = #{} :: #{mfa() => args | false}, % functions with a pattern in the session `global`
     loads :: undefined | #loads{},
     names = false :: boolean(),    % the library knows and learns the names of processes
-    lost = {0, 0, 0, 0},           % the last result of nif_lost
+    lost = {0, 0, 0, 0, 0},        % the last result of nif_lost
     watching = false :: boolean(), % the overrun timer runs
     looking = false :: boolean(),  % the timer of erltrace_agent_load runs
     taken = #{} :: #{mfa() => true}, % functions that lost their exception probes

@@ -440,14 +440,15 @@ warn(Text, #s{consumers = Cs} = S) ->
                                 (_, C) -> C
                              end, Cs)}.
 
-lost(#s{lost = {T0, R0, C0, N0}} = S) ->
+lost(#s{lost = {T0, R0, C0, N0, H0}} = S) ->
     case ?AGENT:nif_lost() of
-        {T0, R0, C0, N0} -> S;
-        {T, R, C, Names} = Lost ->
+        {T0, R0, C0, N0, H0} -> S;
+        {T, R, C, Names, Held} = Lost ->
             Texts = [text(F, [N]) || {F, N} <- [{"~b events on threads beyond the limit", T - T0},
                                                 {"~b calls whose return could not be followed", R - R0},
                                                 {"~b calls of processes with too many exception frames", C - C0},
-                                                {"~b names of processes, for which there is no room", Names - N0}],
+                                                {"~b names of processes, for which there is no room", Names - N0},
+                                                {"~b times that a process left its scheduler as it sent a message in parts, for which there is no room", Held - H0}],
                                      N > 0],
             warn(unicode:characters_to_binary(["not seen: " | lists:join(", ", Texts)]), S#s{lost = Lost})
     end.

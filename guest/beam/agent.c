@@ -21,6 +21,7 @@
 #include "beam/probe/ports.h"
 #include "beam/probe/records.h"
 #include "beam/probe/blocked.h"
+#include "beam/probe/held.h"
 #include "beam/probe/code.h"
 #include "beam/probe/oncpu.h"
 #include "beam/probe/inside.h"
@@ -214,18 +215,19 @@ bool agent_reserve_processes(void)
 
 static bool reserve_tables(const struct program *p)
 {
-    bool returns = false, kept = false;
+    bool returns = false, kept = false, held = false;
     for (const struct program_probes *pp = &p->probes; pp; pp = pp->next)
         for (uint32_t i = 0; i < pp->n; i++) {
             returns = returns || probe_fn_event(pp->v[i].kind) == PROBE_FN_RETURN;
             kept = kept || ends_with(&pp->v[i]);
+            held = held || pp->v[i].kind == PROBE_SEND_IN_PARTS;
         }
     if (returns && !atomic_load(&agent.shadows))
         atomic_store(&agent.shadows, proctab_new(SHADOWS, sizeof(struct shadow)));
     if (kept && !atomic_load(&agent.kept))
         atomic_store(&agent.kept, proctab_new(KEPT_PROCESSES, sizeof(struct kept_calls)));
     return (!p->vtime || agent_reserve_processes()) && (!returns || atomic_load(&agent.shadows)) &&
-           (!kept || atomic_load(&agent.kept));
+           (!kept || atomic_load(&agent.kept)) && (!held || held_reserve());
 }
 
 /* nif_enable(Image, Options, Bindings, Provider); see program.c */
@@ -331,7 +333,10 @@ static ERL_NIF_TERM publish_programs(ErlNifEnv *env, const ERL_NIF_TERM argv[])
     /* While no program may get events, calls go unseen. */
     const bool seen =
         atomic_load(&agent.gate) && atomic_load(&agent.spent) != atomic_load(&agent.serial);
-    snapshot_number(s, seen ? atomic_load(&agent.snapshot) : NULL);
+    const struct snapshot *before = seen ? atomic_load(&agent.snapshot) : NULL;
+    snapshot_number(s, before);
+    if (!before || !held_wanted(before))
+        held_forget();
     if (atomic_load(&agent.dead))
         snapshot_free(s);
     else
@@ -616,16 +621,17 @@ static ERL_NIF_TERM nif_status(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
  * ------------------------------------------------------------------------------------------------
  */
 
-/* nif_lost() -> {Threads, Returns, Calls, Names}: events that reached no program, and names of
- * processes that could not be kept, since load. */
+/* nif_lost() -> {Threads, Returns, Calls, Names, Held}: events that reached no program, and names
+ * of processes that could not be kept, since load. */
 static ERL_NIF_TERM nif_lost(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     (void)argv;
-    return enif_make_tuple4(env, enif_make_uint64(env, atomic_load(&agent.lost_threads)),
+    return enif_make_tuple5(env, enif_make_uint64(env, atomic_load(&agent.lost_threads)),
                             enif_make_uint64(env, atomic_load(&agent.lost_returns)),
                             enif_make_uint64(env, atomic_load(&agent.lost_calls)),
-                            enif_make_uint64(env, atomic_load(&agent.lost_names)));
+                            enif_make_uint64(env, atomic_load(&agent.lost_names)),
+                            enif_make_uint64(env, atomic_load(&agent.lost_held)));
 }
 
 static bool alive(void *arg, uint64_t pid)
@@ -650,6 +656,7 @@ static ERL_NIF_TERM nif_sweep(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
         proctab_sweep(atomic_load(&agent.kept), part, AGENT_PARTS, alive, env);
     ports_sweep(env, part, AGENT_PARTS);
     blocked_sweep(part, AGENT_PARTS);
+    held_sweep(env, part, AGENT_PARTS, alive);
     procname_sweep(env, part, AGENT_PARTS);
     enif_consume_timeslice(env, AGENT_PART_PERCENT);
     return agent.atom.ok;
@@ -709,6 +716,7 @@ static void unload(ErlNifEnv *env, void *priv)
         proctab_free(atomic_exchange(&agent.kept, NULL));
         porttab_free(atomic_exchange(&agent.ports, NULL));
         proctab_free(atomic_exchange(&agent.blocked, NULL));
+        proctab_free(atomic_exchange(&agent.held, NULL));
         procname_free();
         term_text_done();
         code_unload();

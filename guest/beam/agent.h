@@ -219,6 +219,8 @@ struct agent {
     _Atomic uint64_t asker;              /* the helper of the server that asks ports; 0: none */
     _Atomic(struct proctab *) blocked;   /* blocked.c: processes that wait for a port */
     _Atomic uint32_t nblocked;           /* the number of them */
+    _Atomic(struct proctab *) held;      /* held.c: messages to other nodes that are being sent */
+    _Atomic uint64_t held_round;         /* ... the round of those that mean anything */
     _Atomic bool loading;                /* calls of functions without bindings are counted */
     _Atomic(struct framed *) framed; /* frames.h: functions whose calls leave frames, NULL: none */
     uint32_t features;               /* otp_features of this VM */
@@ -232,6 +234,7 @@ struct agent {
     _Atomic uint64_t lost_returns; /* no room for the process */
     _Atomic uint64_t lost_calls;   /* FRAMES_HARD */
     _Atomic uint64_t lost_names;   /* names of processes for which the table had no room */
+    _Atomic uint64_t lost_held;    /* held.c: no room for the process, each time that it left */
 };
 extern struct agent agent;
 

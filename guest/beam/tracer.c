@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "beam/probe/blocked.h"
 #include "beam/probe/frames.h"
+#include "beam/probe/held.h"
 #include "beam/probe/procname.h"
 #include "beam/probe/shapes.h"
 #include "beam/probe/terms.h"
@@ -134,6 +135,8 @@ static void on_in(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *
         blocked_in(env, argv);
     if (!exiting && hibernation_wanted(s))
         hibernation_in(t, env, argv);
+    if (held_wanted(s))
+        held_in(t, env, argv, exiting);
     if (s->vtime) {
         bool fresh;
         struct process *p = proctab_claim(agent_processes(), argv[2], &fresh);
@@ -156,6 +159,8 @@ static void on_out(const struct snapshot *s, struct engine_thread *t, ErlNifEnv 
         blocked_out(s, t, env, argv);
     if (!exiting && hibernation_wanted(s))
         hibernation_out(s, t, env, argv);
+    if (held_wanted(s))
+        held_out(s, t, env, argv, exiting);
     scheduled(s, t, PROBE_PROCESS_UNSCHEDULED, env, argv, exiting);
     struct process *p = s->vtime ? proctab_find(agent_processes(), argv[2]) : NULL;
     if (p && p->in) {

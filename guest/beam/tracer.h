@@ -127,6 +127,7 @@ struct tracer_thread {
     struct inside_thread inside;
     struct scheduler sched;
     bool between; /* the event is a process being scheduled in or out */
+    bool sending; /* the process that runs here has gone on with a message: held.c */
     bool call;    /* enabled/3 has let through a call that trace/5 has not got */
 };
 _Static_assert(sizeof(struct tracer_thread) <= ENGINE_THREAD_ROOM,

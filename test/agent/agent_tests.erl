@@ -1310,7 +1310,7 @@ test(messages_of_other_shapes) ->
 
 %% What the VM does report, of every kind, has the shapes of the rows: nothing is lost, and each kind of event has come.
 test(shapes_of_the_vm) ->
-    Kinds = lists:seq(10, 21) ++ lists:seq(25, 35) ++ [37] ++ lists:seq(60, 69) ++ lists:seq(71, 78),
+    Kinds = lists:seq(10, 21) ++ lists:seq(25, 35) ++ [37, 38] ++ lists:seq(60, 69) ++ lists:seq(71, 78),
     A = trace([{K, [], ?COUNT} || K <- Kinds] ++ [{?ENTRY, work(leaf, 1), ?COUNT}, {?RETURN, work(leaf, 1), ?COUNT}, {?EXCEPTION, work(thrower, 1), ?COUNT}]),
     {_, normal} = agent_work:run(fun agent_work:everything/0),
     #{aggs := G} = finish(A),

@@ -289,6 +289,22 @@ def test_messages_to_other_nodes(t):
     t.true(count == 5 and slices >= 5 and longest > 0, text)
 
 
+def test_messages_elsewhere(t):
+    """who and messages: those that went to other nodes are counted, and it is said that there may be more."""
+    node, worker = ward(t)
+    told = r"^(\d+) of all messages went to other nodes; distsends"
+    connected = node("nodes() =/= []")
+    alone = {name: script(t, node, name, as_worker(worker, "[self() ! I || I <- lists:seq(1, 5)]")) for name in ("who.d", "messages.d")}
+    other = t.node(fresh=True)
+    node(f"net_kernel:connect_node('{other.name}')")
+    far = node(f"spawn('{other.name}', timer, sleep, [infinity])")
+    for name, text in alone.items():
+        t.true(connected or re.findall(told, text, re.M) == [], text)
+        text = script(t, node, name, as_worker(worker, f"[{pid(far)} ! I || I <- lists:seq(1, 97)]"))
+        found = re.findall(told, text, re.M)
+        t.true(len(found) == 1 and int(found[0]) >= 97, text)  # OTP's own are among them
+
+
 def test_messages_that_are_held_up(t):
     """distsends: of 1 kB, 1 MB and 10 MB, over an idle connection and to a node that has stopped, what is seen and what is told are all that was sent, if
     another message lies between two that are held up."""

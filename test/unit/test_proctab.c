@@ -77,6 +77,29 @@ static void a_dead_one_goes_in_the_second_sweep(void **state)
     proctab_free(t);
 }
 
+/* The slot of a process that is dropped is free, also while a sweep has found it dead. */
+static void what_is_dropped_is_free(void **state)
+{
+    (void)state;
+    struct proctab *t = proctab_new(PROCTAB_WINDOW, 8);
+    bool fresh;
+    proctab_drop(NULL, 3);
+    for (uint64_t pid = 1; pid <= PROCTAB_WINDOW; pid++)
+        assert_non_null(proctab_claim(t, pid, &fresh));
+    proctab_drop(t, 99);
+    assert_null(proctab_claim(t, 99, &fresh));
+    proctab_sweep(t, 0, 1, odd_live, NULL);
+    proctab_drop(t, 6);
+    assert_null(proctab_find(t, 6));
+    assert_non_null(proctab_claim(t, 99, &fresh));
+    assert_true(fresh);
+    proctab_sweep(t, 0, 1, odd_live, NULL);
+    for (uint64_t pid = 1; pid <= PROCTAB_WINDOW; pid++)
+        assert_true((proctab_find(t, pid) != NULL) == (pid & 1));
+    assert_non_null(proctab_find(t, 99));
+    proctab_free(t);
+}
+
 static bool over_at_5(const void *record, uint64_t pid)
 {
     (void)record;
@@ -173,6 +196,7 @@ int main(void)
         cmocka_unit_test(no_table_is_a_full_one),
         cmocka_unit_test(full_window),
         cmocka_unit_test(a_dead_one_goes_in_the_second_sweep),
+        cmocka_unit_test(what_is_dropped_is_free),
         cmocka_unit_test(shared_slots_change_hands),
         cmocka_unit_test(no_memory),
         cmocka_unit_test(claimed_by_threads),

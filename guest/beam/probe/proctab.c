@@ -84,6 +84,19 @@ void *proctab_claim(struct proctab *t, uint64_t pid, bool *fresh)
     return claim(t, pid, NULL, fresh);
 }
 
+void proctab_drop(struct proctab *t, uint64_t pid)
+{
+    uint32_t h = t ? first_slot(t, pid) : 0;
+    for (uint32_t i = 0; t && i < PROCTAB_WINDOW; i++) {
+        _Atomic uint64_t *key = &t->key[(h + i) & (t->cap - 1)];
+        uint64_t is = pid; /* the sweeper may be freeing it as well */
+        if (atomic_load_explicit(key, memory_order_relaxed) == pid &&
+            atomic_compare_exchange_strong_explicit(key, &is, 0, memory_order_release,
+                                                    memory_order_relaxed))
+            return;
+    }
+}
+
 void *proctab_share(struct proctab *t, uint64_t pid, bool (*over)(const void *record, uint64_t pid))
 {
     bool fresh;

@@ -4,8 +4,9 @@
  * Keys are the VM's own words for local pids, so a look-up needs no text. A pid may live in one of
  * the PROCTAB_WINDOW slots that follow from its hash. Claiming a slot is one compare-and-swap; a
  * record is then used only by the thread on which its process runs. Nothing is ever moved, so no
- * lock is needed. The agent's timer frees the slots of dead processes (proctab_sweep), but only in
- * the second sweep that finds a process dead, long after its last event.
+ * lock is needed. That thread may free the slot (proctab_drop). The agent's timer frees the slots
+ * of dead processes (proctab_sweep), but only in the second sweep that finds a process dead, long
+ * after its last event.
  *
  * When the window of a pid is full, the process is not remembered; the caller counts that. */
 #ifndef ET_BEAM_PROBE_PROCTAB_H
@@ -35,8 +36,11 @@ void *proctab_find(struct proctab *t, uint64_t pid);
 /* The same, claiming a free slot when it has none; *fresh says that the record is new and
  * uninitialized. NULL: no room. */
 void *proctab_claim(struct proctab *t, uint64_t pid, bool *fresh);
-/* The same for a record that threads share; it is new when it is not that of this process. Where
- * the window is full, takes the slot of a process for which over() holds, given its record. */
+/* Frees the slot of this thread's process; does nothing when it has none. */
+void proctab_drop(struct proctab *t, uint64_t pid);
+/* Like proctab_claim for a record that threads share; it is new when it is not that of this
+ * process. Where the window is full, takes the slot of a process for which over() holds, given its
+ * record. */
 void *proctab_share(struct proctab *t, uint64_t pid,
                     bool (*over)(const void *record, uint64_t pid));
 /* Frees the slots of processes for which alive() returns false. One sweeper at a time. */

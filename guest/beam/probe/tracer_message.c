@@ -6,6 +6,7 @@
  * another node, or none. A token comes with the event when the server has set a match specification
  * that asks for it, which it does when a program uses one of its integers. */
 #include "beam/probe/alias.h"
+#include "beam/probe/held.h"
 #include "beam/probe/shapes.h"
 #include "beam/probe/term_read.h"
 #include "beam/nodename.h"
@@ -159,6 +160,8 @@ void tracer_send(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
     const struct bounds *noproc = &s->named[PROBE_MESSAGE_SEND_NOPROC];
     struct send ev;
     ERL_NIF_TERM to;
+    if (held_wanted(s))
+        held_send(s, t, env, argv[2]);
     if (b->n + remote->n + noproc->n == 0)
         return;
     bool known = enif_get_map_value(env, argv[4], agent.atom.extra, &to) != 0;
