@@ -145,7 +145,9 @@ def test_events(t):
         raise unknown(trace)
     last = (-1, 0, 0, 0, 1) # of process-unscheduled
     for name in set(of) - not_known: # wherever it runs: large heaps are collected on dirty schedulers
-        t.true(all(v[0] in (13, 14) and v[1:4] == (1, 1, 1) for v in of[name] if v != last), f"{name} with its 13 messages, and an order: {of[name]}", trace)
+        may = range(15) if name in ("process-scheduled", "process-unscheduled") else (13, 14) # it may also run while the messages come
+        t.true(all(v[0] in may and v[1:4] == (1, 1, 1) for v in of[name] if v != last), f"{name} with its 13 messages, and an order: {of[name]}", trace)
+        t.true(any(v[0] in (13, 14) for v in of[name]), f"{name} with its 13 messages, and an order: {of[name]}", trace)
     for name in not_known:
         t.true(all(v[:4] == (-1, -1, -1, -1) for v in of[name]), f"{name}: no process is known to run", trace)
 
