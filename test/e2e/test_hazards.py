@@ -96,7 +96,7 @@ erlang*:::process-scheduled, erlang*:::process-unscheduled, erlang*:::process-hi
 erlang*:::process-exit_signal-remote, erlang*:::message-send, erlang*:::message-send-remote, erlang*:::message-send_noproc,
 erlang*:::trace_seq, erlang*:::code-load, erlang*:::ets-write
     { @n[probename, strlen(copyinstr(arg0)) + strlen(copyinstr(arg1)) > 0] = count(); self->n += vtimestamp; }
-erlang*:::gc_minor-start, erlang*:::gc_minor-end, erlang*:::process-heap_grow, erlang*:::message-queued { @g = sum(arg1); }
+erlang*:::gc_minor-start, erlang*:::gc_minor-end, erlang*:::process-heap_grow, erlang*:::message-queued, erlang*:::send-in_parts { @g = sum(arg1); }
 erlang*:erltrace:probe:ev { @t[term_text(args[2])] = count(); }
 erlang*:::user_trace-i4s4 { @n[copyinstr(arg6), arg2] = count(); }
 erlang*:etw:work/1:entry, erlang*:etw:work/1:return, erlang*:etw:work/1:exception { @n[copyinstr(arg1), strlen(copyinstr(arg0)) > 0] = count(); }
