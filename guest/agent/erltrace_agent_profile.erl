@@ -242,7 +242,7 @@ others(undefined, _) ->
 
 %% Returns what a thread is, by its name: 1_dirty_cpu_scheduler, cut at 15 characters.
 kind(Name) ->
-    case string:trim([C || <<C>> <= Name, C > $\s, C < 127], both, "0123456789_") of
+    case string:trim([C || C <- binary_to_list(Name), C > $\s, C < 127], both, "0123456789_") of
         "dirty_cpu" ++ _ -> "dirty CPU schedulers";
         "erts_dcpus" -> "dirty CPU schedulers";
         "dirty_io" ++ _ -> "dirty I/O schedulers";
