@@ -191,7 +191,7 @@ finish(#c{special = Special, program = P, warnings = W} = C, S) ->
         true ->
             take(S),
             Counts = ?AGENT:nif_profile_counts(P),
-            C#c{warnings = untrue(Counts) ++ [summary(periods(Special), Counts) | others(erase({profile_others, P}), element(7, Counts)) ++ W]};
+            C#c{warnings = untrue(Counts) ++ [summary(periods(Special), Counts, others(erase({profile_others, P}), element(7, Counts))) | W]};
         false ->
             C
     end.
@@ -204,7 +204,7 @@ untrue({_, _, _, _, _, _, _, cpu, _}) ->
 untrue(_) ->
     [].
 
-summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped, Used, Clock, Waited}) ->
+summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped, Used, Clock, Waited}, Others) ->
     Rates = lists:join(", ", [rate(Ns) || Ns <- lists:usort(Periods)]),
     Parts = [text(F, [N]) || {N, F} <- [{Idle, "~b without a process"}, {Hidden, "~b of sensitive processes, which are not shown"},
                                         {Unknown, "~b in an unknown function"}, {Dropped, "~b dropped"}], N > 0],
@@ -212,7 +212,7 @@ summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped, Used, Clock, Wa
     Due = lists:sum([Used div Ns || Ns <- lists:usort(Periods)]),
     {note, unicode:characters_to_binary(["sampled on CPU at ", Rates, " per scheduler, by ", clock(Clock), ": ", integer_to_binary(Samples), " samples of ",
                                          integer_to_binary(Due), " due",
-                                         [[", ", T] || T <- Parts], Missed])}.
+                                         [[", ", T] || T <- Parts], Missed, Others])}.
 
 %% What the process has used, and each of its threads that is not sampled.
 used() ->
@@ -234,8 +234,7 @@ others({Process, Before}, Schedulers) ->
     case lists:reverse(lists:keysort(2, [{K, Ns} || {K, Ns} <- [{"threads that have ended", Ended} | maps:to_list(Kinds)], Ns >= Least])) of
         [] -> [];
         Told ->
-            [{note, unicode:characters_to_binary(["not sampled: ", lists:join(", ", [[K, io_lib:format(" ~.2f s", [Ns / 1.0e9])] || {K, Ns} <- Told]),
-                                                  " of processor time; the schedulers that were sampled used ", io_lib:format("~.2f s", [Schedulers / 1.0e9])])}]
+            ["; not sampled: ", lists:join(", ", [[K, io_lib:format(" ~.2f s", [Ns / 1.0e9])] || {K, Ns} <- Told]), " of processor time"]
     end;
 others(undefined, _) ->
     [].
