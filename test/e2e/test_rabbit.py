@@ -21,7 +21,10 @@ CLEAN_MS = 2000 if SECONDS > 10 else 30000
 # What the broker's log may have at these levels: connections of its client that end without a farewell. Lower levels describe its own work.
 # A line that names us is ours at any level.
 GRAVE = re.compile(r"\[(warning|error|critical|alert|emergency)\]|erltrace|^\s*\*\*|crash")
-OWN = [r"closing AMQP connection", r"client unexpectedly closed TCP connection"]
+OWN = [r"closing AMQP connection", r"client unexpectedly closed TCP connection",
+       # A channel that was busy when its client was gone: a report of several lines.
+       r"supervisor: \{<[\d.]+>,rabbit_channel_sup_sup\}$", r"errorContext: shutdown_error$", r"> +reason: shutdown$",
+       r"> +(offender: \[)?\{(nb_children,\d+|id,channel_sup|mfargs,\{rabbit_channel_sup,start_link,\[\]\}|restart_type,temporary|shutdown,infinity|child_type,supervisor)\}[],]+$"]
 
 
 def free_ports():

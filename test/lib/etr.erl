@@ -53,15 +53,15 @@ publish(Channel, Queue) ->
 
 %% A queue with the name slowq.
 slow(Port, Broker) ->
-    {_, Channel} = connect(Port),
+    {Connection, Channel} = connect(Port),
     #'queue.declare_ok'{} = amqp_channel:call(Channel, #'queue.declare'{queue = <<"slowq">>}),
     {ok, Q} = rpc:call(Broker, rabbit_amqqueue, lookup, [{resource, <<"/">>, queue, <<"slowq">>}]),
-    persistent_term:put(slowq, {Channel, rpc:call(Broker, amqqueue, get_pid, [Q])}),
+    persistent_term:put(slowq, {Connection, Channel, rpc:call(Broker, amqqueue, get_pid, [Q])}),
     ok.
 
 %% It stands still while N messages come, and as many calls that do not wait for long.
 slowly(Broker, N) ->
-    {Channel, Queue} = persistent_term:get(slowq),
+    {_, Channel, Queue} = persistent_term:get(slowq),
     ok = rpc:call(Broker, sys, suspend, [Queue]),
     [publish(Channel, <<"slowq">>) || _ <- lists:seq(1, N)],
     [{badrpc, {'EXIT', {timeout, _}}} = rpc:call(Broker, gen_server2, call, [Queue, info, 20]) || _ <- lists:seq(1, N)],
@@ -69,11 +69,11 @@ slowly(Broker, N) ->
 
 %% It goes on, and answers.
 on(Broker) ->
-    {Channel, Queue} = persistent_term:get(slowq),
+    {Connection, Channel, Queue} = persistent_term:get(slowq),
     ok = rpc:call(Broker, sys, resume, [Queue]),
     {ok, [_ | _]} = rpc:call(Broker, gen_server2, call, [Queue, info, infinity]),
     #'queue.delete_ok'{} = amqp_channel:call(Channel, #'queue.delete'{queue = <<"slowq">>}),
-    ok.
+    ok = amqp_connection:close(Connection).
 
 %% N connections that open, wait a little, and close again.
 visit(_, 0) -> ok;
