@@ -7,6 +7,7 @@ import gzip
 import os
 import re
 
+import erlt
 from erlt import READY, Skipped, cache, pid, until_printed
 
 PID, PORT = r"<[0-9.]+>", r"#Port<[0-9.]+>"
@@ -110,6 +111,7 @@ def test_named_what_is_lacking(t):
     t.true(refused > 0, "something is lacking")
 
 
+@erlt.alone
 def test_run(t):
     """With -Z each script runs, prints what it should where its probes exist, and says which do not."""
     node = t.node()
