@@ -148,7 +148,7 @@ profile() ->
         sampler ->
             [{profile, note, <<"profile-N samples by a sampler that wakes at random times: the system refuses the task clock (kernel.perf_event_paranoid is above 2, "
                                "there is a filter of system calls as Docker and systemd have them, or few descriptors are left)">>,
-              <<"beside other load it has fewer samples than are due; kernel.perf_event_paranoid=2 and no filter, and enough descriptors (ulimit -n), avoid that">>}]
+              <<"beside other load it takes fewer samples than are due; to have the task clock, set kernel.perf_event_paranoid=2, leave out the filter, or raise ulimit -n">>}]
     end.
 
 user_probes() ->

@@ -198,7 +198,8 @@ static inline uint32_t record_entry_size(unsigned nwords, uint32_t keylen)
 static inline void record_put_entry(struct record_entry *n, uint32_t size, uint32_t agg,
                                     uint32_t keylen, uint32_t cpu)
 {
-    *n = (struct record_entry){.size = size, .agg = agg, .keylen = keylen, .cpu = cpu};
+    *n = (struct record_entry){
+        .size = size, .agg = agg, .keylen = keylen, .cpu = cpu & ~RECORD_ENTRY_LOWER};
     memset((unsigned char *)n + size - RECORD_ALIGN, 0, RECORD_ALIGN);
 }
 

@@ -45,7 +45,7 @@ struct entry {
 };
 
 /* A mapping of code, and our own view of the same memory, which stays when the VM gives up its own.
- * A SINGLE one (+JMsingle, +JPperf) is no file's, and nobody can have a view of it. */
+ * A SINGLE mapping (+JMsingle, +JPperf) belongs to no file, so it can have no view. */
 struct mapping {
     struct code_extent code;
     uint64_t inode;            /* of the memory, so that another one at this place is noticed */
@@ -253,7 +253,8 @@ static bool is_entry_at(words_read *word, const struct entry *e)
 /* Returns whether the words of an entry are still in front of its code. */
 static bool still_there(const struct table *t, const struct entry *e, enum reading how)
 {
-    struct window w = {.n = 0};
+    struct window w; /* large: only its number is set */
+    w.n = 0;
     const struct mapping *m = mapping_of(t, e->at);
     words_read *word = how == LIVE ? view_of(t, e->at) : words_at(t, m, e->at, how, &w);
     return word != NULL && is_entry_at(word, e);
@@ -292,7 +293,8 @@ static bool is_head(words_read *word)
  * away. */
 static struct entry *explain(const struct table *t, uint64_t at, enum reading how, uint64_t *looked)
 {
-    struct window w = {.n = 0};
+    struct window w; /* large: only its number is set */
+    w.n = 0;
     struct entry *e = before(t, at);
     const struct mapping *m = mapping_of(t, at);
     if (m == NULL || e == NULL || e->at < m->code.from || at - e->at > EXTENT_MOST)

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -419,10 +420,10 @@ static void capture(struct thread *t, uint32_t rate, uint32_t late, uint32_t cos
 /* Answers the sampler. */
 static void answer(struct thread *t, const ucontext_t *uc)
 {
+    const uint64_t now = monotonic_ns();
     for (uint32_t r = 0; r < ONCPU_RATES; r++) {
         uint32_t late, cost;
-        switch (
-            oncpu_sampler_asked((t->number - 1) * ONCPU_RATES + r, monotonic_ns(), &late, &cost)) {
+        switch (oncpu_sampler_asked((t->number - 1) * ONCPU_RATES + r, now, &late, &cost)) {
         case ONCPU_ASKED_NOT: break;
         case ONCPU_ASKED_SAMPLE: capture(t, r, late, cost, uc); break;
         case ONCPU_ASKED_WAITED:
@@ -520,29 +521,30 @@ static uint64_t news(struct counted *c)
     return more;
 }
 
-uint64_t oncpu_dropped(uint32_t rate)
+/* Returns what is new of one count of all threads; `at`: where a thread's record has it. */
+static uint64_t all_news(size_t at)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < THREADS; i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
-        sum += t != NULL ? news(&t->dropped[rate]) : 0;
+        sum += t != NULL ? news((struct counted *)(void *)((char *)t + at)) : 0;
     }
     return sum;
+}
+
+uint64_t oncpu_dropped(uint32_t rate)
+{
+    return all_news(offsetof(struct thread, dropped) + rate * sizeof(struct counted));
 }
 
 uint64_t oncpu_waited(uint32_t rate)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < THREADS; i++) {
-        struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
-        sum += t != NULL ? news(&t->waited[rate]) : 0;
-    }
-    return sum;
+    return all_news(offsetof(struct thread, waited) + rate * sizeof(struct counted));
 }
 
 bool oncpu_has(int tid)
 {
-    for (uint32_t i = 0; i < THREADS; i++) {
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         const struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
         if (t != NULL && t->tid == tid)
             return true;

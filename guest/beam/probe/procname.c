@@ -659,37 +659,37 @@ ERL_NIF_TERM procname_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return agent.atom.ok;
 }
 
-ERL_NIF_TERM procname_asked_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+/* Takes the processes out of the slots. */
+static ERL_NIF_TERM taken(ErlNifEnv *env, _Atomic uint64_t slots[ASKED])
 {
-    (void)argc;
-    (void)argv;
     ERL_NIF_TERM list = enif_make_list(env, 0);
-    if (!agent_is_server(env))
-        return enif_make_badarg(env);
     for (unsigned i = 0; i < ASKED; i++) {
-        uint64_t pid = atomic_exchange_explicit(&asked[i], 0, memory_order_relaxed);
+        const uint64_t pid = atomic_exchange_explicit(&slots[i], 0, memory_order_relaxed);
         if (pid)
             list = enif_make_list_cell(env, (ERL_NIF_TERM)pid, list);
     }
     return list;
 }
 
+ERL_NIF_TERM procname_asked_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    return agent_is_server(env) ? taken(env, asked) : enif_make_badarg(env);
+}
+
 ERL_NIF_TERM procname_small_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     (void)argv;
-    ERL_NIF_TERM list = enif_make_list(env, 0);
     if (!agent_is_server(env))
         return enif_make_badarg(env);
     for (unsigned i = 0; i < ASKED; i++) {
         const ERL_NIF_TERM marked = (ERL_NIF_TERM)atomic_load(&large[i]);
         if (marked && !is_alive(env, marked))
             unmark_large(marked);
-        const uint64_t pid = atomic_exchange_explicit(&small[i], 0, memory_order_relaxed);
-        if (pid)
-            list = enif_make_list_cell(env, (ERL_NIF_TERM)pid, list);
     }
-    return list;
+    return taken(env, small);
 }
 
 /* Returns whether a process is alive, and takes back the name that it has lost unseen. */
