@@ -26,6 +26,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 
 import choice
 import results
@@ -607,11 +608,8 @@ def json_lines(text):
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
-def processor_time():
-    """Returns the seconds of processor time that this process, those that it has started, and theirs have used so far. What an ended process
-    used counts once its parent has waited for it."""
-    own, ended = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    total = own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime
+def below(process):
+    """The processes that a process has started, and theirs: {number: the clock ticks of processor time that it, and what it has waited for, used}."""
     parents, used = {}, {}
     for name in os.listdir("/proc") if PROC else []:
         if name.isdigit():
@@ -619,15 +617,54 @@ def processor_time():
                 with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as f:
                     fields = f.read().rpartition(")")[2].split()
                 parents[int(name)], used[int(name)] = int(fields[1]), sum(map(int, fields[11:15]))
-    below = {os.getpid()}
+    found = {process}
     while True:
-        more = {p for p, parent in parents.items() if parent in below} - below
+        more = {p for p, parent in parents.items() if parent in found} - found
         if not more:
             break
-        below |= more
-    return total + sum(used[p] for p in below - {os.getpid()}) / os.sysconf("SC_CLK_TCK")
+        found |= more
+    return {p: used[p] for p in found - {process}}
 
 
+def processor_time():
+    """Returns the seconds of processor time that this process, those that it has started, and theirs have used so far. What an ended process
+    used counts once its parent has waited for it."""
+    own, ended = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    total = own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime
+    return total + sum(below(os.getpid()).values()) / os.sysconf("SC_CLK_TCK")
+
+
+class Watch:
+    """Ends a test that takes longer than `seconds`: notes where it is, and kills all processes that it has started, so that what it waits for ends,
+    again and again until it does. A context; `text` is None, or what there is to say."""
+
+    def __init__(self, seconds):
+        self.seconds, self.text = seconds, None
+        self.over, self.test = threading.Event(), threading.get_ident()
+        self.thread = threading.Thread(target=self.watch, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+    def watch(self):
+        wait = self.seconds
+        while not self.over.wait(wait):
+            if self.text is None:
+                frames = sys._current_frames().get(self.test)  # pylint: disable=protected-access
+                self.text = f"it had not ended after {self.seconds} s; it was here:\n" + "".join(traceback.format_stack(frames))
+            for pid in below(os.getpid()):
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            wait = 5
+
+
+# Seconds until a test is ended: more than one wait of it may take.
+LONGEST = 900
 # A test of LOOKED_AT seconds or longer may use so many processors beside others.
 PROCESSORS, LOOKED_AT = 1.5, 5
 
@@ -651,21 +688,24 @@ def run(tests, otp=None, out=sys.stdout, make=Test):
     for name, function in tests:
         start, used, problems, classes, skip = time.monotonic(), processor_time(), [], set(), None
         t = make(otp)
-        try:
-            function(t)
-        except Skipped as e:
-            skip = str(e)
-        except Failed as e:
-            problems.append(str(e))
-            classes.add(results.class_of(e))
-        except Exception as e:  # pylint: disable=broad-except
-            import traceback
-            problems.append("".join(traceback.format_exception(type(e), e, e.__traceback__)))
-            classes.add(results.class_of(e))
-        nodes = [node.name for node in t.used + t.nodes if node.name]
-        left = t.end()
-        problems += map(str, left)
-        classes |= set(map(results.class_of, left))
+        with Watch(LONGEST) as watch:
+            try:
+                function(t)
+            except Skipped as e:
+                skip = str(e)
+            except Failed as e:
+                problems.append(str(e))
+                classes.add(results.class_of(e))
+            except Exception as e:  # pylint: disable=broad-except
+                problems.append("".join(traceback.format_exception(type(e), e, e.__traceback__)))
+                classes.add(results.class_of(e))
+            nodes = [node.name for node in t.used + t.nodes if node.name]
+            left = t.end()
+            problems += map(str, left)
+            classes |= set(map(results.class_of, left))
+        if watch.text:
+            problems.insert(0, watch.text)
+            classes = {results.TIMEOUT}  # what else is wrong comes of its being ended
         took, used = time.monotonic() - start, processor_time() - used
         if not problems and skip is None and took >= LOOKED_AT and used > PROCESSORS * took and getattr(function, "stage", None) != choice.ALONE:
             problems.append(f"it used {used / took:.1f} processors for {took:.0f} s: a test that needs more than one runs by itself (@alone)")

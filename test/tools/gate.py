@@ -4,8 +4,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from unittest import mock
 
 import erlt
@@ -226,14 +228,12 @@ def test_unsteady_never_a_finding(t):
 
 
 def test_unsteady_too_many(t):
-    """Six unsteady tests fail the run; of more than twenty that fail none is repeated; nor when time has run out."""
+    """Six unsteady tests fail the run; of more than twenty that fail none is repeated."""
     for n, status, failed in ((5, 0, 0), (6, 1, 1)):
         got, out, _, unsteady = judged(t, {f"a/{i}": ["timeout", "pass"] for i in range(n)})
         t.equal((got, out.splitlines()[-1], len(unsteady)), (status, f"{n} passed, {failed} failed", n), out)
     status, out, ran, _ = judged(t, {f"a/{i}": ["timeout", "pass"] for i in range(21)})
     t.equal((status, out.splitlines()[-1], set(ran.values())), (1, "0 passed, 21 failed", {1}), out)
-    status, out, ran, _ = judged(t, {"a/once": ["timeout", "pass"]}, words=["--until", "1"])
-    t.equal((status, out.splitlines()[-1], ran), (1, "0 passed, 1 failed", {"a/once": 1}), out)
 
 
 def test_unsteady_needs_a_cause(t):
@@ -259,6 +259,46 @@ def test_unsteady_nameless(t):
                           ("echo 2 passed, 0 failed; false", "2 passed, 1 failed"), ("echo 2 passed, 0 failed", "2 passed, 0 failed")):
         status, out, _ = run([TALLY, "--keep", t.folder, "-B", program])
         t.equal((status, out.splitlines()[-1]), (int(", 0 failed" not in said), said), out)
+
+
+def test_no_end(t):
+    """A suite that does not end is ended with all that it has started, its output so far is shown, and the others go on. So is what a suite leaves
+    behind that holds its output. A suite that has no time left is not begun."""
+    pids = os.path.join(t.folder, "pids")
+    hangs = f"echo it said this; sleep 1000 & echo $! >>{pids}; wait"
+    leaves = f"sleep 1000 & echo $! >>{pids}; echo 1 passed, 0 failed"
+    good = "echo 1 passed, 0 failed"
+    for stage, last in (("--alone", 0), ("-B", 900)):
+        status, out, err = run([TALLY, "--keep", t.folder, "--until", str(time.time() + last + 2), stage, hangs, *(["--alone", good] if last else [])])
+        t.equal((status, err), (1, ""))
+        t.match(out, "(?s)it said this\n.*it had not ended in time\n.*== failed\n.*it had not ended in time")
+        t.equal(out.splitlines()[-1], f"{int(last > 0)} passed, 1 failed", out)
+        status, out, err = run([TALLY, "--keep", t.folder, stage, leaves, "--alone", good])
+        t.equal((status, out.splitlines()[-1], err), (1, "2 passed, 1 failed", ""), out)
+        t.match(out, "it left something that holds its output")
+    with open(pids, encoding="ascii") as f:
+        for pid in f.read().split():
+            erlt.until(lambda p=pid: not os.path.exists(f"/proc/{p}") or read("/proc", p, "stat").rpartition(")")[2].split()[0] == "Z", f"{pid} still runs")
+    status, out, err = run([TALLY, "--keep", t.folder, "--until", "1", "--alone", f"echo began >>{pids}; {good}"])
+    t.equal((status, out.splitlines()[-1], err), (1, "0 passed, 1 failed", ""), out)
+    t.match(out, "there was no time left for it")
+    with open(pids, encoding="ascii") as f:
+        t.true("began" not in f.read(), "it has begun")
+
+
+def test_terminated(t):
+    """A tally that is terminated shows what its suites have said, and ends them."""
+    for stage in ("-B", "--alone"):
+        pids = os.path.join(t.folder, "pids" + stage)
+        env = {k: v for k, v in os.environ.items() if not k.startswith("TEST_")}
+        suites = [f"echo said {i}; sleep 1000 & echo $! >>{pids}; wait" for i in range(1 if stage == "--alone" else os.cpu_count() or 1)]
+        with subprocess.Popen([TALLY, "--keep", t.folder, stage, *suites], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as tally:
+            erlt.until(lambda: os.path.exists(pids) and len(open(pids, encoding="ascii").read().split()) == len(suites), "the suites do not begin")
+            tally.terminate()
+            out, _ = tally.communicate(timeout=erlt.PATIENCE)
+        t.equal(tally.returncode, -signal.SIGTERM, out)
+        for i in range(len(suites)):
+            t.match(out, f"said {i}\n")
 
 
 def test_first(t):
@@ -306,6 +346,30 @@ def test_loose(t):
     with open(path, encoding="utf-8") as f:
         t.equal({row["test"]: row["class"] for row in map(json.loads, f)},
                 {"loose": "assertion", "strict": "finding", "late": "timeout", "full": "machine"})
+
+
+def test_no_end_of_a_test(t):
+    """A test that does not end is ended by the end of what it waits for; it is late, says where it was, and the next one runs."""
+    def waits(_):
+        subprocess.run("sleep 1000; sleep 1000", shell=True, check=False)  # the second one, too
+
+    def two(_):
+        pass
+
+    class Nothing:
+        used, nodes = [], []
+
+        def __init__(self, _):
+            pass
+
+        def end(self):
+            return []
+
+    out = io.StringIO()
+    with mock.patch.object(erlt, "LONGEST", 0.2), mock.patch.object(erlt.results, "write") as written:
+        erlt.run([("waits", waits), ("two", two)], out=out, make=Nothing)
+    t.equal([(call.args[:3]) for call in written.call_args_list], [("waits", "fail", "timeout"), ("two", "pass", "finding")], out.getvalue())
+    t.match(out.getvalue(), r"(?s)had not ended after 0.2 s; it was here:.*in waits\n.*sleep 1000; sleep 1000.*\n1 passed, 1 failed\n$")
 
 
 def test_more_than_one_processor(t):
