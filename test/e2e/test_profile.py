@@ -162,15 +162,17 @@ def test_threads_that_are_not_sampled(t):
 
 def test_between_slices(t):
     """A process that always uses up its slice is often sampled while its scheduler looks for what to run next: then it is where it goes on, not in
-    its caller, of which there were ten for each otherwise."""
+    its caller, of which there were ten for each otherwise. Where a scheduler looks is known once one has rested, as it does here in turn with work:
+    the last hundred samples are those that count."""
     node = t.node(fresh=True)
     load(node, """-module(slices). -export([outer/0, inner/1]).
 outer() -> inner(1000000), outer().
 inner(0) -> 0;
+inner(N) when N rem 20000 =:= 0 -> receive after 1 -> inner(N - 1) end;
 inner(N) -> erlang:bump_reductions(4000), inner(N - 1).
 """)
     worker = node("spawn(slices, outer, [])")
-    trace = sampled(t, node, "profile-499 /erlpid == $$1/ { @[erlfunc] = count(); n++; }" + until(100), worker)
+    trace = sampled(t, node, "profile-499 /erlpid == $$1/ { n++; } profile-499 /erlpid == $$1 && n > 300/ { @[erlfunc] = count(); }" + until(400), worker)
     found = aggregation(trace.out.text())
     t.true(3 * found.get("slices:inner/1", 0) > found.get("slices:outer/0", 0), f"functions: {found}", trace)
 

@@ -149,7 +149,7 @@ static struct thread {
     /* The handler's own: */
     uint64_t regs;      /* where %rbx points while Erlang code runs, 0: not known */
     uint32_t agreed;    /* samples that agree on that */
-    uint64_t schedules; /* where the code returns to from looking for what to run; 0: not known */
+    uint64_t schedules; /* where its code returns to from looking for what to run; 0: not known */
     uint32_t same;      /* samples that agree on that */
     uint64_t words[CHUNK]; /* room to read */
     uint64_t sample[HEAD + ONCPU_FRAMES];
@@ -165,6 +165,8 @@ static uint64_t period[ONCPU_RATES];             /* ns; 0: not in use */
 static uint64_t began[ONCPU_RATES];              /* when it came into use */
 static enum oncpu_clock_kind worst[ONCPU_RATES]; /* of the clocks that it has had since */
 static _Atomic uint32_t busy;                    /* handlers that run */
+static _Atomic uint64_t
+    schedules; /* what the samples of a thread have agreed on: all run that code */
 static ErlNifResourceType *keeper_type;
 static void *keeper; /* keeps the library in the VM */
 
@@ -217,14 +219,14 @@ static void learn_schedules(struct thread *t, uint64_t call)
     if (t->schedules != call) {
         t->schedules = call;
         t->same = 0;
-    } else if (t->same < AGREED) {
-        t->same++;
+    } else if (t->same < AGREED && ++t->same == AGREED) {
+        atomic_store_explicit(&schedules, call, memory_order_relaxed);
     }
 }
 
-static bool is_scheduling(const struct thread *t, uint64_t call)
+static bool is_scheduling(uint64_t call)
 {
-    return call != 0 && call == t->schedules && t->same >= AGREED;
+    return call != 0 && call == atomic_load_explicit(&schedules, memory_order_relaxed);
 }
 
 /* Returns whether the code from `at` on takes Erlang's stack pointer from %rbp, rather than from
@@ -249,7 +251,7 @@ static uint64_t top_in_c(struct thread *t, const greg_t *reg, uint64_t *call)
     *call = 0;
     if (!is_code(at) && (at = *call = call_of(t, rsp)) == 0)
         return t->words[how.f.stop];
-    if (is_scheduling(t, at) || !resumes_from_rbp(at))
+    if (is_scheduling(at) || !resumes_from_rbp(at))
         return t->words[how.f.stop];
     /* C code may have another use for %rbp, and then the function that was called first has saved
      * it. Other words there may point into the heap, which is below the stack. */
@@ -374,7 +376,7 @@ static uint32_t process_of(struct thread *t, const greg_t *reg, uint64_t *flags)
         learn_regs(t, (uint64_t)reg[REG_RBX]);
     } else {
         top = top_in_c(t, reg, &s[4]);
-        if (is_scheduling(t, s[4]) && how.next != INSIDE_NONE && is_code(t->words[how.next])) {
+        if (is_scheduling(s[4]) && how.next != INSIDE_NONE && is_code(t->words[how.next])) {
             s[3] = t->words[how.next];
             s[4] = 0;
         }
