@@ -13,7 +13,7 @@
 
 profile-97
 {
-    this->nobody = erlpid == "" ? "- no process" : "";
+    this->nobody = erlpid != "" ? "" : schedtype == "normal" ? "- no process" : "- no process, on a dirty scheduler";
     @functions[this->nobody != "" ? this->nobody : erlfunc != "" ? erlfunc : "- unknown"] = count();
     @processes[this->nobody != "" ? this->nobody : erlname] = count();
     @stacks[ustack(60)] = count();

@@ -139,7 +139,8 @@ inside() ->
 
 %% By which clock profile-N samples.
 profile() ->
-    case erlang:system_info(emu_flavor) =:= jit andalso ?AGENT:nif_profile_offered(erlang:system_info(schedulers)) of
+    Threads = lists:sum([erlang:system_info(K) || K <- [schedulers, dirty_cpu_schedulers, dirty_io_schedulers]]),
+    case erlang:system_info(emu_flavor) =:= jit andalso ?AGENT:nif_profile_offered(Threads) of
         false -> [{profile, note, <<"profile-N needs a VM with the JIT">>, <<"tick-N fires in any VM">>}];
         task -> [{profile, ok, <<"profile-N samples by the task clock">>, <<>>}];
         user ->

@@ -3,6 +3,7 @@
 %%
 %% What always holds:
 %%  * A scheduler is added by a process that runs on it. One that is held by a NIF is added later: its process waits for that.
+%%  * A dirty scheduler is added by the server, whatever it runs. Until a process of the agent has run on one of them, no process of theirs is known.
 %%  * Clocks exist only while a program with profile-N runs. What is left of them ends in steps of some milliseconds, which need no consumer.
 %%  * The server's state has nothing of this, since samples are also taken while the server does long work (erltrace_agent_meanwhile).
 -module(erltrace_agent_profile).
@@ -17,7 +18,7 @@
 -define(PROGRAMS, 64).             % PROGRAMS of oncpu_fire.c
 -define(PERIOD, 50).               % ms between two times that samples are taken
 -define(STEP, 5).                  % ms between two steps of the end
--define(ENTER, 1000).              % ms for all schedulers to be added
+-define(ENTER, 1000).              % ms for all schedulers to be added, and for the proof on a dirty one
 -define(TAKEN, 64).                % samples that are taken in one step
 -define(STEPS, 64).                % ... and steps of one turn
 
@@ -47,7 +48,8 @@ check(Special, S) ->
                 facts -> refuse("no facts", text("the agent could not find out where this VM keeps its processes' stacks (what it found: ~s)", [found()]),
                                 "try again when the node is less busy; if that does not help, this build of the VM is not known to the agent")
             end,
-            enter()
+            Said = enter(),
+            Said ++ dirty()
     end.
 
 found() ->
@@ -105,6 +107,38 @@ said({Held, Failed}) ->
                               {[I || {I, _} <- Failed], "it could not be recognized"}], L =/= []]
     end.
 
+%% Adds the dirty schedulers, and begins to prove what they run. Returns warnings.
+dirty() ->
+    add_dirty(),
+    proven(erltrace_agent_lib:now_ms() + ?ENTER).
+
+%% A walk over all threads of the process, in parts: only while none is added, since all are there from the beginning.
+add_dirty() ->
+    N = erlang:system_info(schedulers),
+    [?AGENT:nif_profile_add(N, Tid) || {Tid, _, _} <- threads(?AGENT:nif_profile_others(true), [])].
+
+proven(Until) ->
+    prove(),
+    case ?AGENT:nif_profile_proven() of
+        true -> [];
+        false ->
+            case erltrace_agent_lib:now_ms() < Until of
+                true -> receive after ?STEP -> proven(Until) end;
+                false -> [<<"not known so far: which processes the dirty schedulers run; all of these are busy, or do not show it">>]
+            end
+    end.
+
+%% Lets a process of each kind of dirty scheduler look, unless that has been done, or waits for one.
+prove() ->
+    ?AGENT:nif_profile_proven() orelse
+        [looks(F, Look) || {F, Look} <- [{nif_profile_dirty, fun() -> ?AGENT:nif_profile_dirty({?AGENT, nif_profile_dirty, 1}) end},
+                                         {nif_profile_dirty_io, fun() -> ?AGENT:nif_profile_dirty_io({?AGENT, nif_profile_dirty_io, 1}) end}]].
+
+looks(F, Look) ->
+    Had = get({profile, F}),
+    (is_pid(Had) andalso erltrace_agent_lib:alive(Had)) orelse
+        put({profile, F}, erltrace_agent_lib:start(fun() -> process_flag(sensitive, true), Look() end, [{priority, high}])).
+
 %% Sets the clocks that the running programs want. Called when one begins to run, and every second. -> what consumers are to be told
 -spec apply(#s{}) -> [{term(), binary()}].
 apply(#s{nif = undefined}) ->
@@ -118,6 +152,7 @@ apply(S) ->
         {Running, Before} ->
             [put({profile_others, P}, used()) || #c{program = P} <- Running, get({profile_others, P}) =:= undefined],
             missing() =:= [] orelse [later(I) || I <- missing()],
+            prove(),
             Why = ?AGENT:nif_profile_rates(lists:usort(lists:append([periods(C#c.special) || C <- Running]))),
             Before =:= taking orelse again(taking, ?PERIOD),
             [{{profile, Why}, text("profile-N does not fire, or not for all schedulers: ~s; tried again every second", [failed(Why)])} || Why =/= ok]

@@ -24,6 +24,7 @@
 #include "beam/probe/held.h"
 #include "beam/probe/code.h"
 #include "beam/probe/oncpu.h"
+#include "beam/probe/oncpu_dirty.h"
 #include "beam/probe/inside.h"
 #include "beam/nodename.h"
 #include "beam/values.h"
@@ -785,6 +786,10 @@ static ErlNifFunc functions[] = {
     {"nif_profile_offered", 1, oncpu_offered_nif, 0},
     {"nif_profile_enter", 0, oncpu_enter_nif, 0},
     {"nif_profile_entered", 0, oncpu_entered_nif, 0},
+    {"nif_profile_add", 2, oncpu_add_nif, 0},
+    {"nif_profile_dirty", 1, oncpu_dirty_nif, DIRTY},
+    {"nif_profile_dirty_io", 1, oncpu_dirty_nif, ERL_NIF_DIRTY_JOB_IO_BOUND},
+    {"nif_profile_proven", 0, oncpu_proven_nif, 0},
     {"nif_profile_rates", 1, oncpu_rates_nif, 0},
     {"nif_profile_close", 0, oncpu_close_nif, 0},
     {"nif_profile_take", 2, oncpu_take_nif, 0},

@@ -153,11 +153,71 @@ def test_sensitive_processes_are_hidden(t):
     t.match(trace.err.text(), r"[1-9]\d* of sensitive processes")
 
 
+def dirty_library(node):
+    """Loads et_dirty into a node, with callers of its NIFs."""
+    load(node, f"""-module(et_dirty). -export([load/0, cpu/1, io/1, normal/1, thread/1, stop/0, outer/1, inner/1]).
+        load() -> erlang:load_nif("{library('et_dirty')[:-3]}", 0).
+        cpu(_) -> erlang:nif_error(none).
+        io(_) -> erlang:nif_error(none).
+        normal(_) -> erlang:nif_error(none).
+        thread(_) -> erlang:nif_error(none).
+        stop() -> erlang:nif_error(none).
+        outer(F) -> inner(F), outer(F).
+        inner(F) -> ok = et_dirty:F(20), true.
+        """)
+    node("et_dirty:load()")
+
+
 def test_threads_that_are_not_sampled(t):
-    """A large heap is collected by a dirty scheduler, which is not sampled: the time that it used is told."""
-    node, (worker, _) = started(t, "spin:run([outer])", "spin:gc(lists:seq(1, 3000000))")
-    trace = sampled(t, node, "profile-499 /erlpid == $$1/ { n++; }" + until(300), worker)
-    t.match(trace.err.text(), r"sampled on CPU at .*; not sampled: (.*, )?dirty CPU schedulers \d+\.\d\d s.* of processor time$")
+    """A NIF has a thread of its own, which is not sampled: the time that it used is told. So is one that has the name of a dirty scheduler, which is found
+    out when it is first signalled."""
+    node, (worker,) = started(t, "spin:run([outer])")
+    dirty_library(node)
+    stranger = "erts_dcpus_99" if t.otp else "99_dirty_cpu_sch"
+    node(f'[et_dirty:thread(N) || N <- ["et_busy", "{stranger[:15]}"]]')
+    try:
+        trace = sampled(t, node, "profile-499 /schedtype != \"normal\"/ { @[sched] = count(); } profile-499 /erlpid == $$1/ { n++; }" + until(300), worker)
+    finally:
+        node("et_dirty:stop()")
+    t.match(trace.err.text(), r"sampled on CPU at .*; not sampled: .*threads called et_busy \d+\.\d\d s.* of processor time$")
+    t.match(trace.err.text(), r"not sampled: .*dirty CPU schedulers \d+\.\d\d s")
+    t.true("99" not in aggregation(trace.out.text()), "the stranger has no samples", trace)
+
+
+@erlt.alone
+def test_dirty_nifs(t):
+    """A NIF on a dirty scheduler is sampled there, in its process, below what called it; two such NIFs that use the same time have half of the samples
+    each, and so has one on a normal scheduler, which is on its way to it."""
+    node, _ = started(t)
+    dirty_library(node)
+    workers = {kind: node(f"spawn(et_dirty, outer, [{kind}])") for kind in ("cpu", "io")}
+    trace = sampled(t, node, """profile-499 /erlpid == $$1 || erlpid == $$2/ { @[erlfunc, schedtype, erlpid, ustack()] = count(); n++; }""" + until(300), *workers.values())
+    text = trace.out.text()
+    for kind, worker in workers.items():
+        t.match(text, rf"et_dirty:{kind}/1 +dirty-{kind} +{worker}\s+et_dirty:{kind}/1\n\s+et_dirty:inner/1[^\n]*\n\s+et_dirty:outer/1")
+    for line in re.findall(r"^ *(et_dirty:(?:cpu|io)/1) +(\S+) +(\S+)$", text, re.M):
+        kind = line[1].removeprefix("dirty-")
+        t.true(kind == "normal" or line == (f"et_dirty:{kind}/1", f"dirty-{kind}", workers[kind]), f"a sample of another's: {line}", trace)
+
+
+@erlt.alone
+def test_dirty_collections(t):
+    """A large heap is collected by a dirty scheduler: it is the process that is shown there, in its own functions."""
+    node, (worker,) = started(t, "spin:gc(lists:seq(1, 3000000))")
+    trace = sampled(t, node, "profile-499 /schedtype == \"dirty-cpu\" && erlpid == $$1/ { @[erlfunc] = count(); @s[ustack()] = count(); n++; }" + until(200), worker)
+    t.true("dirty CPU schedulers" not in trace.err.text(), "they are sampled", trace)
+    seen = stacks(trace.out.text())
+    t.true(any("spin:garbage/1" in s for s in seen), f"where it is collected: {seen}", trace)
+
+
+def test_dirty_scheduler_that_is_held(t):
+    """A NIF holds a dirty scheduler when the trace begins, and goes on when it has ended: it is sampled with its process."""
+    node, _ = started(t)
+    dirty_library(node)
+    worker = node("spawn(fun() -> et_dirty:io(100000) end)")
+    erlt.until(lambda: node(f"element(2, process_info({pid(worker)}, status))") == "running", "the NIF runs")
+    trace = sampled(t, node, "profile-499 /erlpid == $$1/ { @[erlfunc, schedtype] = count(); n++; }" + until(100), worker)
+    t.match(trace.out.text(), r"et_dirty:io/1 +dirty-io +1\d\d")
 
 
 def test_between_slices(t):

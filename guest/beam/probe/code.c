@@ -390,6 +390,16 @@ static struct entry *entry_of(const struct table *t, ERL_NIF_TERM m, ERL_NIF_TER
     return NULL;
 }
 
+uint64_t code_address(uint64_t m, uint64_t f, uint64_t arity)
+{
+    const struct table *t = in_use();
+    struct entry *e = t != NULL && arity <= ARITY_MOST ? entry_of(t, m, f, (uint32_t)arity) : NULL;
+    if (e == NULL)
+        return 0;
+    tell(t, e);
+    return e->at + HEAD * 8 - UNKNOWN;
+}
+
 /* Returns the function that the process is in, where the event is about it or tells it: its own
  * return address is not on the stack. */
 static struct entry *innermost(const struct table *t, const struct event *ev)

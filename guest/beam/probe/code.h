@@ -51,6 +51,9 @@ enum code_place code_place(uint64_t at, uint64_t *looked);
 /* Finds the function that an address lies in. Returns false where code_place is not
  * CODE_FUNCTION. */
 bool code_function(uint64_t at, ERL_NIF_TERM *m, ERL_NIF_TERM *f, uint32_t *arity);
+/* Returns a place, without a line, in the function that has these three words, whatever they are;
+ * 0: none that is known has. */
+uint64_t code_address(uint64_t m, uint64_t f, uint64_t arity);
 /* Finds the function that called the one that the process is in. Returns false when it is not
  * known. */
 bool code_caller(struct engine_ctx *ctx, ERL_NIF_TERM *m, ERL_NIF_TERM *f, unsigned *arity);

@@ -26,6 +26,7 @@
 #include "beam/probe/code.h"
 #include "beam/probe/inside.h"
 #include "beam/probe/oncpu_clock.h"
+#include "beam/probe/oncpu_dirty.h"
 #include "beam/probe/oncpu_sampler.h"
 #include "beam/probe/scheduler.h"
 
@@ -36,14 +37,15 @@
 enum {
     CODE_MOST = 4 * CODE_RANGES, /* mappings of code in a profile, also those that are gone */
     THREADS = ONCPU_THREADS,
-    RING = 1 << 13,   /* words */
-    HEAD = 8,         /* words of a sample before its frames */
-    CHUNK = 512,      /* words that are read at once */
-    LOOKED = 4 << 10, /* words of a stack that are examined */
-    RESUMED = 64,     /* bytes of code after a call in which it loads the stack pointer */
-    SAVED = 8,        /* words below the first of the C stack that may have %rbp */
-    OUTER = 128,      /* words there that may have the process for which a match program runs */
-    AGREED = 2,       /* samples that agree on where %rbx points */
+    NORMAL = THREADS / 3, /* of them at most */
+    RING = 1 << 13,       /* words */
+    HEAD = 8,             /* words of a sample before its frames */
+    CHUNK = 512,          /* words that are read at once */
+    LOOKED = 4 << 10,     /* words of a stack that are examined */
+    RESUMED = 64,         /* bytes of code after a call in which it loads the stack pointer */
+    SAVED = 8,            /* words below the first of the C stack that may have %rbp */
+    OUTER = 128,          /* words there that may have the process for which a match program runs */
+    AGREED = 2,           /* samples that agree on where %rbx points */
     STACK_ABOVE = 64 << 10, /* bytes above a NIF's frame in which the C stack begins */
     HANDLER_STACK = 4096,   /* bytes that the handler may need, beside the system's frame */
     LEAVES_LEAST = 32, /* instructions by which code leaves Erlang's stack, to prove the place */
@@ -65,8 +67,9 @@ static struct {
     bool has_begins; /* ... which is known */
     uint16_t next;   /* word of a process: where it goes on when it runs again; INSIDE_NONE: not
                         known */
-    int memory;      /* /proc/self/mem; -1: closed */
-    int signal;      /* 0: none is taken */
+    _Atomic uint64_t bottom; /* the first word of every process's stack, where that ends */
+    int memory;              /* /proc/self/mem; -1: closed */
+    int signal;              /* 0: none is taken */
 } how = {.memory = -1};
 
 static bool is_code(uint64_t at)
@@ -138,11 +141,12 @@ struct counted {
 
 static struct thread {
     int tid;
-    uint32_t number;
-    uint64_t record; /* of its scheduler */
+    uint32_t slot;   /* in `threads` */
+    uint32_t number; /* of its scheduler */
+    uint8_t type;    /* enum scheduler_type */
+    uint64_t record; /* of its scheduler; 0: not known */
     uint64_t frame;  /* an address of its C stack, deeper than where that begins for Erlang code */
     struct code_extent stack; /* the whole C stack */
-    uint64_t bottom;          /* the first word of every process's stack, where that ends */
     struct oncpu_clock clock[ONCPU_RATES];
     _Atomic bool stopped[ONCPU_RATES]; /* the handler stopped it, since nobody took samples */
     uint64_t entered;                  /* its processor time when it was added, ns */
@@ -156,10 +160,11 @@ static struct thread {
     uint64_t ring[RING];
     _Atomic uint32_t head, tail; /* words written and taken, in all */
     struct counted dropped[ONCPU_RATES], waited[ONCPU_RATES];
-} * _Atomic threads[THREADS]; /* by the number of the scheduler, from 1 on */
+    _Atomic bool stranger;    /* it has the name of a dirty scheduler, and is none */
+} * _Atomic threads[THREADS]; /* by the number of the scheduler, from 1 on; then dirty ones */
 
-static _Atomic uint64_t self_of[THREADS]; /* ... their pthread_self; 0: none */
-static _Atomic uint32_t highest;          /* no scheduler beyond this number has ever been added */
+static _Atomic uint64_t self_of[THREADS]; /* ... their pthread_self; 0: none, or not known */
+static _Atomic uint32_t highest;          /* no thread at or beyond this has ever been added */
 
 static uint64_t period[ONCPU_RATES];             /* ns; 0: not in use */
 static uint64_t began[ONCPU_RATES];              /* when it came into use */
@@ -173,7 +178,7 @@ static void *keeper; /* keeps the library in the VM */
 static uint32_t entered(void)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < THREADS; i++)
+    for (uint32_t i = 0; i < atomic_load(&highest); i++)
         n += atomic_load_explicit(&threads[i], memory_order_relaxed) != NULL;
     return n;
 }
@@ -290,6 +295,7 @@ static bool copy_words(struct thread *t, uint64_t at, size_t n, bool direct)
 static uint32_t frames_of(struct thread *t, uint64_t from, uint64_t to, bool direct)
 {
     uint32_t n = 0;
+    const uint64_t bottom = atomic_load_explicit(&how.bottom, memory_order_relaxed);
     uint64_t words = to != 0 ? (to - from) / 8 : LOOKED;
     uint32_t most = words < LOOKED ? (uint32_t)words : LOOKED;
     for (uint32_t done = 0; done < most && n < ONCPU_FRAMES;) {
@@ -299,7 +305,7 @@ static uint32_t frames_of(struct thread *t, uint64_t from, uint64_t to, bool dir
         for (uint32_t i = 0; i < some && n < ONCPU_FRAMES; i++) {
             if (done + i < ONCPU_TOPS)
                 t->sample[6 + done + i] = t->words[i];
-            if (to == 0 && t->words[i] == t->bottom)
+            if (to == 0 && t->words[i] == bottom)
                 return n;
             if ((t->words[i] & 3) == 0 && is_code(t->words[i]))
                 t->sample[HEAD + n++] = t->words[i];
@@ -309,7 +315,10 @@ static uint32_t frames_of(struct thread *t, uint64_t from, uint64_t to, bool dir
     return to != 0 || n == ONCPU_FRAMES ? n : 0;
 }
 
-enum { HIDDEN = 1 };
+enum {
+    HIDDEN = 1,
+    CURRENT = 2 /* the words 4, 6 and 7 of the sample are those of the current function */
+};
 
 /* The pid of no process (ERTS_INVALID_PID). While a match program runs, as in ets:select/2, the
  * scheduler's process is one that the VM keeps for that, which has it. */
@@ -351,6 +360,61 @@ static bool find_behind(struct thread *t, uint64_t rsp)
     return false;
 }
 
+/* Returns the frames of the stack of the process in t->words, from `top` on. */
+static uint32_t stack_from(struct thread *t, uint64_t top, bool direct)
+{
+    const uint64_t heap = t->words[how.f.heap], stop = t->words[how.f.stop],
+                   end = t->words[how.f.heap_end];
+    /* While a BIF has put off collections, new terms go to another block, and the stack stays. */
+    const bool elsewhere = stop < heap || stop > end;
+    if (!inside_is_address(top) || (!elsewhere && (top < heap || top > end)) || end % 8 != 0)
+        return 0;
+    return frames_of(t, top, elsewhere ? 0 : end, direct);
+}
+
+static bool is_sensitive(const struct thread *t)
+{
+    return (t->words[how.f.sensitive / 64] >> how.f.sensitive % 64 & 1) != 0;
+}
+
+/* Notes a function that is not on the stack, by the address of its three words. */
+static void note_current(struct thread *t, uint64_t at, uint64_t *flags)
+{
+    uint64_t mfa[3], *s = t->sample;
+    if (!inside_is_address(at) || !inside_read(how.memory, at, mfa, 3))
+        return;
+    s[4] = mfa[0];
+    s[6] = mfa[1];
+    s[7] = mfa[2];
+    *flags |= CURRENT;
+}
+
+/* As process_of on a dirty scheduler. Only C code runs there. The process has put its stack away,
+ * and says where it goes on when it is collected, or else, in a NIF, in which function it is. */
+static uint32_t process_of_dirty(struct thread *t, uint64_t *flags)
+{
+    const struct inside_facts *f = &how.f;
+    uint64_t *s = t->sample;
+    if (t->record == 0)
+        return 0;
+    const uint64_t at = ((words_read *)(uintptr_t)t->record)[f->back];
+    if (!inside_is_address(at) || !inside_read(how.memory, at, t->words, f->there + 1u) ||
+        t->words[f->there] != 0 || t->words[0] == NOBODY)
+        return 0;
+    if (is_sensitive(t)) {
+        *flags |= HIDDEN;
+        return 0;
+    }
+    s[2] = t->words[0];
+    if (how.next != INSIDE_NONE && is_code(t->words[how.next]))
+        s[3] = t->words[how.next];
+    const uint16_t current = oncpu_dirty_current();
+    const uint64_t mfa = current < f->there ? t->words[current] : 0;
+    const uint32_t n = stack_from(t, t->words[f->stop], false);
+    note_current(t, mfa, flags);
+    return n;
+}
+
 /* Fills in t->sample from [2] on for the process that runs. Returns the number of frames. */
 static uint32_t process_of(struct thread *t, const greg_t *reg, uint64_t *flags)
 {
@@ -362,11 +426,10 @@ static uint32_t process_of(struct thread *t, const greg_t *reg, uint64_t *flags)
     const bool direct = is_in_erlang(t, reg, at);
     if (!is_running(t, at, direct) || (t->words[0] == NOBODY && !find_behind(t, rsp)))
         return 0;
-    if ((t->words[f->sensitive / 64] >> f->sensitive % 64 & 1) != 0) {
+    if (is_sensitive(t)) {
         *flags |= HIDDEN;
         return 0;
     }
-    uint64_t heap = t->words[f->heap], stop = t->words[f->stop], end = t->words[f->heap_end];
     s[2] = t->words[0];
     s[3] = is_code(rip) ? rip : 0;
     uint64_t top = rsp;
@@ -381,11 +444,7 @@ static uint32_t process_of(struct thread *t, const greg_t *reg, uint64_t *flags)
             s[4] = 0;
         }
     }
-    /* While a BIF has put off collections, new terms go to another block, and the stack stays. */
-    bool elsewhere = stop < heap || stop > end;
-    if (!inside_is_address(top) || (!elsewhere && (top < heap || top > end)) || end % 8 != 0)
-        return 0;
-    return frames_of(t, top, elsewhere ? 0 : end, direct);
+    return stack_from(t, top, direct);
 }
 
 static void push(struct thread *t, uint32_t rate, uint32_t n)
@@ -412,7 +471,8 @@ static void capture(struct thread *t, uint32_t rate, uint32_t late, uint32_t cos
         return;
     }
     memset(s, 0, HEAD * sizeof *s);
-    uint32_t n = process_of(t, uc->uc_mcontext.gregs, &flags);
+    uint32_t n = t->type == SCHEDULER_NORMAL ? process_of(t, uc->uc_mcontext.gregs, &flags)
+                                             : process_of_dirty(t, &flags);
     s[0] = now;
     s[1] = n | rate << 8 | flags << 16 | (uint64_t)late << 32;
     s[5] = monotonic_ns() - now + cost;
@@ -425,7 +485,7 @@ static void answer(struct thread *t, const ucontext_t *uc)
     const uint64_t now = monotonic_ns();
     for (uint32_t r = 0; r < ONCPU_RATES; r++) {
         uint32_t late, cost;
-        switch (oncpu_sampler_asked((t->number - 1) * ONCPU_RATES + r, now, &late, &cost)) {
+        switch (oncpu_sampler_asked(t->slot * ONCPU_RATES + r, now, &late, &cost)) {
         case ONCPU_ASKED_NOT: break;
         case ONCPU_ASKED_SAMPLE: capture(t, r, late, cost, uc); break;
         case ONCPU_ASKED_WAITED:
@@ -435,7 +495,8 @@ static void answer(struct thread *t, const ucontext_t *uc)
     }
 }
 
-/* Returns the record of the thread that runs here, NULL: it has none. */
+/* Returns the record of the thread that runs here, NULL: it has none. A dirty scheduler's is known
+ * by its number in the system until it first comes here. */
 static struct thread *thread_here(void)
 {
     const uint64_t self = (uint64_t)pthread_self();
@@ -443,7 +504,35 @@ static struct thread *thread_here(void)
     for (uint32_t i = 0; i < n; i++)
         if (atomic_load_explicit(&self_of[i], memory_order_relaxed) == self)
             return atomic_load_explicit(&threads[i], memory_order_acquire);
+    const int tid = (int)syscall(SYS_gettid);
+    for (uint32_t i = 0; i < n; i++) {
+        struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
+        if (t != NULL && t->tid == tid) {
+            atomic_store_explicit(&self_of[i], self, memory_order_relaxed);
+            return t;
+        }
+    }
     return NULL;
+}
+
+/* Returns whether the thread is that of the scheduler for which it is taken. Until that can be
+ * known, its name is believed, and its samples have no process. */
+static bool is_scheduler(struct thread *t)
+{
+    uint64_t record;
+    if (t->record != 0)
+        return true;
+    switch (oncpu_dirty_record(how.memory, how.f.back, &record)) {
+    case ONCPU_DIRTY_UNPROVEN: break;
+    case ONCPU_DIRTY_FOUND: t->record = record; break;
+    case ONCPU_DIRTY_NOT:
+        for (uint32_t r = 0; r < ONCPU_RATES; r++)
+            if (t->clock[r].kind != ONCPU_CLOCK_NONE)
+                oncpu_clock_set(&t->clock[r], 0);
+        atomic_store_explicit(&t->stranger, true, memory_order_relaxed);
+        return false;
+    }
+    return true;
 }
 
 /* The first and last thing that it does is to say that it runs: see oncpu_close. */
@@ -455,10 +544,11 @@ static void on_signal(int number, siginfo_t *info, void *context)
     const int64_t i = oncpu_clock_of(info, &late);
     struct thread *t = thread_here();
     (void)number;
-    if (t != NULL && i >= 0 && i / ONCPU_RATES == t->number - 1)
-        capture(t, (uint32_t)(i % ONCPU_RATES), late, 0, context);
-    if (t != NULL) /* one signal may stand for both */
-        answer(t, context);
+    if (t != NULL && is_scheduler(t)) {
+        if (i >= 0 && i / ONCPU_RATES == t->slot)
+            capture(t, (uint32_t)(i % ONCPU_RATES), late, 0, context);
+        answer(t, context); /* one signal may stand for both */
+    }
     errno = was;
     atomic_fetch_sub(&busy, 1);
 }
@@ -476,12 +566,19 @@ static void sample_of(const struct thread *t, uint32_t tail, struct oncpu_sample
                                  .call = WORD(4),
                                  .took = (uint32_t)WORD(5),
                                  .number = t->number,
+                                 .type = t->type,
                                  .nframes = (uint32_t)(WORD(1) & 255),
                                  .rate = (uint32_t)(WORD(1) >> 8 & 255),
                                  .overrun = (uint32_t)(WORD(1) >> 32),
                                  .hidden = (WORD(1) >> 16 & HIDDEN) != 0};
     for (uint32_t i = 0; i < ONCPU_TOPS; i++)
         out->top[i] = WORD(6 + i);
+    if ((WORD(1) >> 16 & CURRENT) != 0) {
+        out->m = out->call;
+        out->f = out->top[0];
+        out->arity = out->top[1];
+        out->call = out->top[0] = out->top[1] = 0;
+    }
     for (uint32_t i = 0; i < out->nframes; i++)
         out->frame[i] = WORD(HEAD + i);
 #undef WORD
@@ -491,7 +588,7 @@ bool oncpu_next(struct oncpu_sample *out)
 {
     struct thread *oldest = NULL;
     uint64_t at = UINT64_MAX;
-    for (uint32_t i = 0; i < THREADS; i++) {
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
         if (t == NULL)
             continue;
@@ -527,7 +624,7 @@ static uint64_t news(struct counted *c)
 static uint64_t all_news(size_t at)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < THREADS; i++) {
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
         sum += t != NULL ? news((struct counted *)(void *)((char *)t + at)) : 0;
     }
@@ -548,7 +645,7 @@ bool oncpu_has(int tid)
 {
     for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         const struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
-        if (t != NULL && t->tid == tid)
+        if (t != NULL && t->tid == tid && !atomic_load(&t->stranger))
             return true;
     }
     return false;
@@ -556,15 +653,20 @@ bool oncpu_has(int tid)
 
 uint32_t oncpu_threads(void)
 {
-    return entered();
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
+        const struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+        n += t != NULL && t->type == SCHEDULER_NORMAL;
+    }
+    return n;
 }
 
 uint64_t oncpu_used(void)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < THREADS; i++) {
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         const struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
-        if (t == NULL)
+        if (t == NULL || atomic_load(&t->stranger))
             continue;
         const uint64_t now = oncpu_clock_time(t->tid);
         sum += now > t->entered ? now - t->entered : 0;
@@ -580,9 +682,9 @@ enum oncpu_clock_kind oncpu_worst(uint32_t rate)
 void oncpu_served(uint64_t now)
 {
     oncpu_clock_served(now);
-    for (uint32_t i = 0; i < THREADS; i++) {
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
-        for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++)
+        for (uint32_t r = 0; t != NULL && !atomic_load(&t->stranger) && r < ONCPU_RATES; r++)
             if (t->clock[r].kind != ONCPU_CLOCK_NONE && atomic_exchange(&t->stopped[r], false))
                 oncpu_clock_set(&t->clock[r], period[r]);
     }
@@ -715,6 +817,15 @@ static bool find_stack(struct code_extent *out)
     return found && here >= out->from && here < out->to;
 }
 
+/* Publishes a thread. */
+static void add_thread(struct thread *t)
+{
+    atomic_store_explicit(&threads[t->slot], t, memory_order_release);
+    for (uint32_t had = atomic_load(&highest); had <= t->slot;)
+        if (atomic_compare_exchange_weak(&highest, &had, t->slot + 1))
+            break;
+}
+
 ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -726,7 +837,7 @@ ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     uint64_t record;
     ErlNifPid self;
     struct scheduler here = scheduler_self(&kept);
-    if (here.type != SCHEDULER_NORMAL || here.number == 0 || here.number > THREADS)
+    if (here.type != SCHEDULER_NORMAL || here.number == 0 || here.number > NORMAL)
         return agent.atom.scheduler;
     struct thread *t = atomic_load(&threads[here.number - 1]);
     if (t == NULL) {
@@ -740,18 +851,62 @@ ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
             return agent.atom.agent_memory;
         t->tid = (int)syscall(SYS_gettid);
         t->entered = oncpu_clock_time(t->tid);
+        t->slot = here.number - 1;
         t->number = here.number;
+        t->type = here.type;
         t->record = record;
         t->frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
         t->stack = stack;
-        t->bottom = to[-1];
-        atomic_store_explicit(&threads[here.number - 1], t, memory_order_release);
-        atomic_store(&self_of[here.number - 1], (uint64_t)pthread_self());
-        for (uint32_t had = atomic_load(&highest); had < here.number;)
-            if (atomic_compare_exchange_weak(&highest, &had, here.number))
-                break;
+        atomic_store(&how.bottom, to[-1]);
+        oncpu_dirty_normal(record);
+        add_thread(t);
+        atomic_store(&self_of[t->slot], (uint64_t)pthread_self());
     }
     return enif_make_uint(env, here.number);
+}
+
+/* Returns a place for a dirty scheduler's thread, from `first` on; THREADS: there is none, or it
+ * has one. */
+static uint32_t place_for(uint32_t first, const struct scheduler *who, int tid)
+{
+    uint32_t place = THREADS;
+    for (uint32_t i = THREADS; i-- > first;) {
+        const struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+        if (t == NULL)
+            place = i;
+        else if (t->tid == tid ||
+                 (t->type == who->type && t->number == who->number && !atomic_load(&t->stranger)))
+            return THREADS;
+    }
+    return place;
+}
+
+ERL_NIF_TERM oncpu_add_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    int tid;
+    unsigned normal;
+    char name[ONCPU_NAME];
+    if (!agent_is_server(env) || !enif_get_uint(env, argv[0], &normal) || normal > NORMAL ||
+        !enif_get_int(env, argv[1], &tid))
+        return enif_make_badarg(env);
+    name[oncpu_name(tid, name)] = '\0';
+    const struct scheduler who = scheduler_of_name(name);
+    if (who.type != SCHEDULER_DIRTY_CPU && who.type != SCHEDULER_DIRTY_IO)
+        return agent.atom.false_;
+    const uint32_t place = place_for(normal, &who, tid);
+    if (place == THREADS)
+        return agent.atom.false_;
+    struct thread *t = et_calloc(1, sizeof *t);
+    if (t == NULL)
+        return agent.atom.agent_memory;
+    t->tid = tid;
+    t->entered = oncpu_clock_time(tid);
+    t->slot = place;
+    t->number = who.number;
+    t->type = who.type;
+    add_thread(t);
+    return agent.atom.true_;
 }
 
 ERL_NIF_TERM oncpu_entered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -761,9 +916,11 @@ ERL_NIF_TERM oncpu_entered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     ERL_NIF_TERM list = enif_make_list(env, 0);
     if (!agent_is_server(env))
         return enif_make_badarg(env);
-    for (uint32_t i = THREADS; i-- > 0;)
-        if (atomic_load_explicit(&threads[i], memory_order_acquire) != NULL)
-            list = enif_make_list_cell(env, enif_make_uint(env, i + 1), list);
+    for (uint32_t i = atomic_load(&highest); i-- > 0;) {
+        const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
+        if (t != NULL && t->type == SCHEDULER_NORMAL)
+            list = enif_make_list_cell(env, enif_make_uint(env, t->number), list);
+    }
     return list;
 }
 
@@ -771,8 +928,8 @@ static bool start_clock(struct thread *t, uint32_t rate)
 {
     if (t->clock[rate].kind != ONCPU_CLOCK_NONE)
         return true;
-    if (!oncpu_clock_start(&t->clock[rate], t->tid, how.signal,
-                           (t->number - 1) * ONCPU_RATES + rate, period[rate], room_for(entered())))
+    if (!oncpu_clock_start(&t->clock[rate], t->tid, how.signal, t->slot * ONCPU_RATES + rate,
+                           period[rate], room_for(entered())))
         return false;
     atomic_store(&t->stopped[rate], false);
     worst[rate] = t->clock[rate].kind > worst[rate] ? t->clock[rate].kind : worst[rate];
@@ -781,7 +938,7 @@ static bool start_clock(struct thread *t, uint32_t rate)
 
 static void stop_clocks(uint32_t rate)
 {
-    for (uint32_t i = 0; i < THREADS; i++) {
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
         if (t != NULL)
             oncpu_clock_end(&t->clock[rate]);
@@ -897,10 +1054,13 @@ ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
                 worst[r] = ONCPU_CLOCK_NONE;
             }
     bool good = true;
-    for (uint32_t i = 0; i < THREADS; i++) {
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
         for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++)
-            good = (period[r] == 0 || start_clock(t, r)) && good;
+            if (atomic_load(&t->stranger))
+                oncpu_clock_end(&t->clock[r]);
+            else
+                good = (period[r] == 0 || start_clock(t, r)) && good;
     }
     return good ? agent.atom.ok : agent.atom.timer;
 }
@@ -922,7 +1082,7 @@ static bool in_round;
 
 static void free_threads(void)
 {
-    for (uint32_t i = 0; i < THREADS; i++) {
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         atomic_store(&self_of[i], 0);
         et_free(atomic_exchange(&threads[i], NULL));
     }
@@ -938,11 +1098,12 @@ static bool all_outside(void)
         round_of_close = 1;
         return false;
     }
-    for (uint32_t i = 0; i < THREADS; i++) {
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
-        if (t != NULL && !in_round)
-            since[i] = oncpu_clock_time(t->tid);
-        else if (t != NULL && oncpu_clock_time(t->tid) - since[i] < OUTSIDE_NS && !is_asleep(t))
+        const uint64_t now = t != NULL ? oncpu_clock_time(t->tid) : 0;
+        if (!in_round)
+            since[i] = now;
+        else if (now != 0 && now - since[i] < OUTSIDE_NS && !is_asleep(t)) /* 0: it has ended */
             return false;
     }
     round_of_close += in_round;

@@ -1,9 +1,9 @@
 /* oncpu.h - profile-N: which process a scheduler runs, and where in its code, as often as the
  * scheduler has used so much processor time.
  *
- * CLOCKS. Each scheduler thread has a clock for each rate (oncpu_clock.h), which goes only while
- * the thread runs, so a scheduler that rests is not woken. Its signal goes to that thread, where it
- * interrupts whatever runs: Erlang code, a BIF, a NIF, a collection.
+ * CLOCKS. Each scheduler thread, normal or dirty, has a clock for each rate (oncpu_clock.h), which
+ * goes only while the thread runs, so a scheduler that rests is not woken. Its signal goes to that
+ * thread, where it interrupts whatever runs: Erlang code, a BIF, a NIF, a collection.
  *
  * THE SIGNAL HANDLER only captures: the process that the scheduler's record names, and the words of
  * its stack that could be return addresses. It runs on the thread's alternate stack, because the
@@ -24,6 +24,13 @@
  * distance from where %rbx points while Erlang code runs. That distance is read from the code
  * itself: it is the operand of each instruction by which it leaves Erlang's stack. Without this
  * proof the structure's word is used.
+ *
+ * DIRTY SCHEDULERS. A normal scheduler is added by a process that runs on it. A process cannot
+ * choose the dirty scheduler that runs it, and all of these may be busy for hours: so a dirty
+ * scheduler's thread is found in the system's list, by the name that the VM gives to it. When its
+ * first signal comes, the thread itself proves that it is that of a scheduler (oncpu_dirty.h): one
+ * that is not, as a thread that a NIF has made there and that has inherited the name, loses its
+ * clocks. The process, which has put its stack away, is always read through the system.
  *
  * BETWEEN SLICES. A process that has used up its slice is still that of the scheduler while this
  * looks for what to run next. The place from which the code calls for that is where samples without
@@ -48,7 +55,8 @@
 
 enum {
     ONCPU_FRAMES = 127, /* most words of a stack that could be return addresses */
-    ONCPU_TOPS = 2      /* first words of the stack, whatever they are */
+    ONCPU_TOPS = 2,     /* first words of the stack, whatever they are */
+    ONCPU_NAME = 32     /* bytes of a thread's name, more than the system has */
 };
 
 /* What a program has had. */
@@ -74,10 +82,12 @@ struct oncpu_sample {
     uint64_t top[ONCPU_TOPS];
     uint64_t frame[ONCPU_FRAMES]; /* words that lie in the code's mapping, the innermost first */
     uint32_t nframes;
-    uint32_t rate;    /* index */
-    uint32_t overrun; /* expirations that it stands for, beyond its own */
-    uint32_t took;    /* ns of the handler */
-    uint32_t number;  /* of the scheduler */
+    uint32_t rate;        /* index */
+    uint32_t overrun;     /* expirations that it stands for, beyond its own */
+    uint32_t took;        /* ns of the handler */
+    uint64_t m, f, arity; /* the current function, which is not on the stack; m 0: not known */
+    uint32_t number;      /* of the scheduler */
+    uint8_t type;         /* enum scheduler_type */
     bool hidden;
 };
 
@@ -89,9 +99,9 @@ uint64_t oncpu_period(uint32_t rate, uint64_t at);
 uint64_t oncpu_dropped(uint32_t rate);
 /* ... and how many there would have been of threads that waited for a processor. */
 uint64_t oncpu_waited(uint32_t rate);
-/* Returns how many threads are sampled. */
+/* Returns how many normal schedulers are sampled. */
 uint32_t oncpu_threads(void);
-/* Returns the ns of processor time that they have used since each was added. */
+/* Returns the ns of processor time that all sampled threads have used since each was added. */
 uint64_t oncpu_used(void);
 /* Returns the worst kind of clock that a rate has had on a thread since it came into use. */
 enum oncpu_clock_kind oncpu_worst(uint32_t rate);
@@ -109,17 +119,22 @@ bool oncpu_close(void);
  * memory: adds the scheduler that runs the caller. Any process of the agent.
  * nif_profile_rates([PeriodNs]) -> ok | Why :: signal | timer | memory: these have clocks from now
  *     on. Only the server.
- * nif_profile_close() -> boolean(): as oncpu_close. Only the server.
- * nif_profile_entered() -> [Number]. Only the server. */
+ * nif_profile_add(Schedulers, Tid) -> boolean() | memory: adds a thread, by its number in the
+ *     system, if it has the name of a dirty scheduler that has not been added. Schedulers: the
+ * normal ones of the VM. Only the server. nif_profile_close() -> boolean(): as oncpu_close. Only
+ * the server. nif_profile_entered() -> [Number] of normal schedulers. Only the server. */
 ERL_NIF_TERM oncpu_able_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_offered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM oncpu_add_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_close_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_entered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* Returns whether a thread, by its number in the system, is sampled. Only the server. */
 bool oncpu_has(int tid);
+/* Reads the name of a thread. Returns its bytes, which have no NUL. */
+size_t oncpu_name(int tid, char out[static ONCPU_NAME]);
 /* nif_profile_others(First :: boolean()) -> {More :: boolean(), [{Tid, Name, Ns}]}: threads of the
  *     VM's process that are not sampled, a part of them: the first, or those after the last answer;
  *     with the processor time that each has used. At most some thousands in all. Only the server.

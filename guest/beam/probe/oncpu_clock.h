@@ -26,8 +26,9 @@
 #include <stdint.h>
 
 enum {
-    ONCPU_RATES = 8,     /* at once, of all programs of the node */
-    ONCPU_THREADS = 1024 /* scheduler threads, as many as a VM can have */
+    ONCPU_RATES = 8,         /* at once, of all programs of the node */
+    ONCPU_THREADS = 3 * 1024 /* scheduler threads, as many as a VM can have: normal ones, and two
+                                kinds of dirty ones */
 };
 #define ONCPU_ALONE UINT64_C(10000000000) /* ns without a reader after which clocks stop */
 

@@ -49,6 +49,23 @@ static bool innermost(struct oncpu_event *e, uint64_t at, bool counter, uint64_t
     return true;
 }
 
+/* Adds the current function of a process on a dirty scheduler. Its words are believed if they are
+ * those of a function that is loaded. */
+static bool current(struct oncpu_event *e)
+{
+    const struct oncpu_sample *s = e->s;
+    const uint64_t at = s->m != 0 ? code_address(s->m, s->f, s->arity) : 0;
+    if (at == 0)
+        return false;
+    e->known = true;
+    e->m = s->m;
+    e->f = s->f;
+    e->arity = (uint32_t)s->arity;
+    e->exact = at;
+    e->frame[e->n++] = at;
+    return true;
+}
+
 /* Makes the stack of a sample. Where a piece that functions share is what runs, the function has
  * called it, and if that call's return address is no ordinary one it is looked for at the top. */
 static void resolve(struct oncpu_event *e)
@@ -58,7 +75,8 @@ static void resolve(struct oncpu_event *e)
     e->n = 0;
     e->known = false;
     e->exact = 0;
-    bool found = innermost(e, s->pc, true, &looked) || innermost(e, s->call, false, &looked);
+    bool found =
+        innermost(e, s->pc, true, &looked) || innermost(e, s->call, false, &looked) || current(e);
     for (uint32_t i = 0; !found && i < ONCPU_TOPS; i++)
         found = (s->top[i] & 3) != 0 && innermost(e, s->top[i], false, &looked);
     for (uint32_t i = 0; i < s->nframes; i++)
@@ -90,8 +108,7 @@ static uint64_t about(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
     struct oncpu_event *e = oncpu_of(ctx);
     switch (builtin) {
     case DIF_BUILTIN_sched: return e->s->number;
-    case DIF_BUILTIN_schedtype:
-        return event_constant(&e->ev, scheduler_type_name(SCHEDULER_NORMAL));
+    case DIF_BUILTIN_schedtype: return event_constant(&e->ev, scheduler_type_name(e->s->type));
     case DIF_BUILTIN_mqlen:
     case DIF_BUILTIN_reductions:
     case DIF_BUILTIN_heapsize:

@@ -1,5 +1,5 @@
-/* oncpu_others.c - the processor time of the threads that are not sampled: dirty schedulers, pools
- * for blocking calls, threads of NIFs. See oncpu.h.
+/* oncpu_others.c - the processor time of the threads that are not sampled: pools for blocking
+ * calls, threads of NIFs. See oncpu.h.
  *
  * The server walks the list of threads that the system has, a part at a time. */
 #include "beam/probe/oncpu.h"
@@ -17,7 +17,6 @@
 enum {
     PART = 64,       /* threads of one answer */
     MOST = 4096,     /* of one walk */
-    NAME = 32,       /* bytes of a thread's name, more than the system has */
     DIRECTORY = 4096 /* bytes of entries that are read at once */
 };
 
@@ -56,12 +55,12 @@ static int walk_next(void)
     return walk.seen++ < MOST ? (int)tid : 0;
 }
 
-static size_t name_of(int tid, char *out)
+size_t oncpu_name(int tid, char out[static ONCPU_NAME])
 {
     char path[64];
     enif_snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd >= 0 ? read(fd, out, NAME) : -1;
+    const ssize_t n = fd >= 0 ? read(fd, out, ONCPU_NAME - 1) : -1;
     if (fd >= 0)
         close(fd);
     return n > 0 ? (size_t)n - (out[n - 1] == '\n') : 0;
@@ -70,7 +69,7 @@ static size_t name_of(int tid, char *out)
 ERL_NIF_TERM oncpu_others_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    char name[NAME];
+    char name[ONCPU_NAME];
     ERL_NIF_TERM list = enif_make_list(env, 0), text;
     int tid = 0;
     if (!agent_is_server(env))
@@ -83,7 +82,7 @@ ERL_NIF_TERM oncpu_others_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     for (unsigned i = 0; i < PART && (tid = walk_next()) > 0; i++) {
         if (oncpu_has(tid))
             continue;
-        const size_t n = name_of(tid, name);
+        const size_t n = oncpu_name(tid, name);
         memcpy(enif_make_new_binary(env, n, &text), name, n);
         list = enif_make_list_cell(env,
                                    enif_make_tuple3(env, enif_make_uint(env, (unsigned)tid), text,
