@@ -5,7 +5,8 @@
  *   erltrace -p PID --for 10s -s scripts/cpu.d
  *
  * A sample is taken wherever the process is, also in BIFs, NIFs and collections, so that shares are true. "- no process" is what the
- * schedulers themselves use, as they look for work, and sensitive processes. The cost does not depend on the load.
+ * schedulers themselves use, as they look for work, and sensitive processes; functions of native code, and files of it ([beam.smp]), are what
+ * they are in then. The cost does not depend on the load.
  *
  * page: view=flame
  */
@@ -14,7 +15,7 @@
 profile-97
 {
     this->nobody = erlpid != "" ? "" : schedtype == "normal" ? "- no process" : "- no process, on a dirty scheduler";
-    @functions[this->nobody != "" ? this->nobody : erlfunc != "" ? erlfunc : "- unknown"] = count();
+    @functions[erlfunc != "" ? erlfunc : "- unknown"] = count();
     @processes[this->nobody != "" ? this->nobody : erlname] = count();
     @stacks[ustack(60)] = count();
 }

@@ -232,17 +232,17 @@ finish(#c{special = Special, program = P, warnings = W} = C, S) ->
     end.
 
 %% What is to be said of the clock that samples were taken by.
-untrue({_, _, _, _, _, _, _, cpu, _}) ->
+untrue(Counts) when element(8, Counts) =:= cpu ->
     [<<"this profile is not true for work that begins when a process is woken, or that takes less than some milliseconds: the node cannot have "
        "the task clock (kernel.perf_event_paranoid is above 2, there is a filter of system calls as Docker and systemd have them, or few descriptors are left), "
        "nor a thread for the sampler (a limit of processes), and the CPU clock looks only at the system's ticks">>];
 untrue(_) ->
     [].
 
-summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped, Used, Clock, Waited}, Others) ->
+summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped, Used, Clock, Waited, Kernel}, Others) ->
     Rates = lists:join(", ", [rate(Ns) || Ns <- lists:usort(Periods)]),
     Parts = [text(F, [N]) || {N, F} <- [{Idle, "~b without a process"}, {Hidden, "~b of sensitive processes, which are not shown"},
-                                        {Unknown, "~b in an unknown function"}, {Dropped, "~b dropped"}], N > 0],
+                                        {Unknown, "~b in an unknown function"}, {Kernel, "~b in the kernel, as far as the CPU clock has more than was sampled"}, {Dropped, "~b dropped"}], N > 0],
     Missed = [text(F, [N]) || {N, F} <- [{Late, late(Clock)}, {Waited, "; ~b more were left out: the scheduler waited for a processor"}], N > 0],
     Due = lists:sum([Used div Ns || Ns <- lists:usort(Periods)]),
     {note, unicode:characters_to_binary(["sampled on CPU at ", Rates, " per scheduler, by ", clock(Clock), ": ", integer_to_binary(Samples), " samples of ",

@@ -23,6 +23,7 @@
 #include "beam/probe/blocked.h"
 #include "beam/probe/held.h"
 #include "beam/probe/code.h"
+#include "beam/probe/objects.h"
 #include "beam/probe/oncpu.h"
 #include "beam/probe/oncpu_dirty.h"
 #include "beam/probe/inside.h"
@@ -721,6 +722,7 @@ static void unload(ErlNifEnv *env, void *priv)
         procname_free();
         term_text_done();
         code_unload();
+        objects_forget();
     }
 }
 

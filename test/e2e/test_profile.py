@@ -220,6 +220,24 @@ def test_dirty_scheduler_that_is_held(t):
     t.match(trace.out.text(), r"et_dirty:io/1 +dirty-io +1\d\d")
 
 
+def test_native_code(t):
+    """Whatever runs has a frame: schedulers without a process, sensitive processes, NIFs by their file in front of the function; no stack is empty."""
+    node, (secret,) = started(t, "spin:secret()")
+    dirty_library(node)
+    node("etw:as(etw:worker(), fun() -> ok end), spawn(fun F() -> receive after 1 -> F() end end)")
+    worker = node("spawn(et_dirty, outer, [normal])")
+    trace = sampled(t, node, """profile-499 { @[ustack()] = count(); } profile-499 /erlpid == ""/ { @f[erlfunc] = count(); none++; }
+        profile-499 /erlpid == $$1/ { @p[erlfunc] = count(); n++; } profile-499 /n > 100 && none > 100/ { exit(0); }""", worker, "-x", "stackform=folded")
+    text = trace.out.text()
+    t.true("[no stack]" not in text and "0x" not in text, "each has a frame with a name", trace)
+    t.match(text, r"et_dirty:outer/1;et_dirty:inner/1;(et_dirty:normal/1;)?(\[et_dirty\.so\]|et_dirty\.so`\w+) \d+")
+    t.match(text, r"^\[sensitive_process\] \d+$")
+    t.match(text, r"et_dirty:(normal|inner)/1 +\d+")
+    t.true(secret not in text, "a sensitive process is not shown", trace)
+    if not t.otp:
+        t.match(text, r"(beam\.smp|libc\.so\.6)`\w+ +\d+")
+
+
 def test_between_slices(t):
     """A process that always uses up its slice is often sampled while its scheduler looks for what to run next: then it is where it goes on, not in
     its caller, of which there were ten for each otherwise. Where a scheduler looks is known once one has rested, as it does here in turn with work:
@@ -355,12 +373,14 @@ def test_sampler_ends(t):
     t.true(node.alive(), "the node lives")
 
 
+WORK = "(fun F(L) -> lists:foldl(fun(X, A) -> (A * 31 + X) band 65535 end, 0, L), F(L) end)(lists:seq(1, 100000))."
+
+
 @contextlib.contextmanager
-def working_node(t, *begin, **how):
+def working_node(t, *begin, work=WORK, **how):
     """A node that works, begun by a command of its own: its process, and what erltrace needs to find it."""
     name = f"begun{os.getpid()}"
-    shown = subprocess.Popen([*begin, "erl", "-noinput", "-sname", name, "-setcookie", COOKIE, "-eval",
-                              "(fun F(L) -> lists:foldl(fun(X, A) -> (A * 31 + X) band 65535 end, 0, L), F(L) end)(lists:seq(1, 100000))."],
+    shown = subprocess.Popen([*begin, "erl", "-noinput", "-sname", name, "-setcookie", COOKIE, "-eval", work],
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **how)
     where = ["--node", f"{name}@{HOST}", "--cookie", COOKIE]
     try:
@@ -375,8 +395,8 @@ def working_node(t, *begin, **how):
 NOBODY = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--inh-caps=-all"]
 
 
-def node_of_nobody(t):
-    return working_node(t, *NOBODY, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"}, cwd="/")
+def node_of_nobody(t, work=WORK):
+    return working_node(t, *NOBODY, work=work, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"}, cwd="/")
 
 
 def test_user_of_the_node(t):
@@ -391,6 +411,23 @@ def test_user_of_the_node(t):
         t.equal(status, 0, err)
         t.match(err, r"sampled on CPU at 499 Hz per scheduler, by the task clock outside of the kernel: \d+ samples of \d+ due")
         t.match(out, r"lists:foldl\S*|erl_eval:\S*")
+
+
+def test_time_in_the_kernel(t):
+    """Where the kernel is not sampled, a node that reads a file of the system all the time has samples of it all the same, by its CPU clock."""
+    t.needs_proc()
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
+        paranoid = int(f.read())
+    if os.geteuid() != 0 or t.otp or paranoid != 2 or not has_task_clock():
+        raise Skipped("this test needs root, and kernel.perf_event_paranoid at 2")
+    with node_of_nobody(t, "(fun F() -> {ok, _} = prim_file:read_file(\"/proc/self/maps\"), F() end)().") as (_, where):
+        status, out, err = t.run("-q", "-n", "profile-499 { @[schedtype, erlpid, erlfunc] = count(); @s[ustack()] = count(); n++; }" + until(400), "-x", "stackform=folded", *where)
+        t.equal(status, 0, err)
+        t.match(out, r"dirty-io +\[kernel\] +\d+")
+        t.match(out, r"^\[kernel\] \d+$")
+        said = re.search(r"(\d+) samples of (\d+) due.* (\d+) in the kernel, as far as", err)
+        t.true(said and int(said[3]) >= int(said[1]) / 10, f"reading takes the kernel a part of the time: {err}")
+        t.true(int(said[1]) >= 0.8 * int(said[2]) - 20, f"the samples that are due: {err}")
 
 
 def test_last_resort(t):

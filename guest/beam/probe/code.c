@@ -91,6 +91,7 @@ static struct symbol {
     ERL_NIF_TERM m, f;
     uint32_t arity;
     struct lines_module header;
+    char *name; /* NULL: that of the function m:f/arity */
     _Atomic bool ready;
 } * symbols; /* SYMBOLS_MOST; NULL until the first table */
 static _Atomic uint32_t nsymbols;
@@ -113,12 +114,30 @@ static void tell(const struct table *t, struct entry *e)
     atomic_store_explicit(&symbols[i].ready, true, memory_order_release);
 }
 
+bool code_tell(uint64_t from, uint64_t to, const char *name)
+{
+    char *kept = symbols != NULL ? et_calloc(1, strlen(name) + 1) : NULL;
+    const uint32_t i = kept != NULL ? atomic_fetch_add(&nsymbols, 1) : SYMBOLS_MOST;
+    if (kept == NULL)
+        return false;
+    if (i >= SYMBOLS_MOST) {
+        atomic_store(&nsymbols, SYMBOLS_MOST);
+        et_free(kept);
+        return false;
+    }
+    symbols[i].from = from;
+    symbols[i].to = to;
+    symbols[i].name = strcpy(kept, name);
+    atomic_store_explicit(&symbols[i].ready, true, memory_order_release);
+    return true;
+}
+
 /* Returns whether the words of a function are still at an address. */
 static bool is_there(int memory, const struct symbol *s)
 {
     uint64_t word[HEAD];
-    return pread(memory, word, sizeof word, (off_t)s->from) == sizeof word && word[0] == s->m &&
-           word[1] == s->f && word[2] == s->arity;
+    return s->name == NULL && pread(memory, word, sizeof word, (off_t)s->from) == sizeof word &&
+           word[0] == s->m && word[1] == s->f && word[2] == s->arity;
 }
 
 static ERL_NIF_TERM text_term(ErlNifEnv *env, const char *text, size_t len)
@@ -171,7 +190,9 @@ ERL_NIF_TERM code_names_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
             memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
         sites += lines_terms(env, memory, s, lines);
         ERL_NIF_TERM name =
-            text_term(env, text, term_mfa(env, s->m, s->f, s->arity, text, sizeof text));
+            s->name != NULL
+                ? text_term(env, s->name, strlen(s->name))
+                : text_term(env, text, term_mfa(env, s->m, s->f, s->arity, text, sizeof text));
         list = enif_make_list_cell(env,
                                    enif_make_tuple5(env, enif_make_uint64(env, s->from),
                                                     enif_make_uint64(env, s->to), name, lines[0],
@@ -935,6 +956,8 @@ void code_unload(void)
     table_free(atomic_exchange(&current, NULL));
     table_free(old);
     old = NULL;
+    for (uint32_t i = 0; symbols != NULL && i < SYMBOLS_MOST && i < atomic_load(&nsymbols); i++)
+        et_free(symbols[i].name);
     et_free(symbols);
     symbols = NULL;
     atomic_store(&nsymbols, 0); /* the VM may keep the library, and use it again */

@@ -58,6 +58,10 @@ uint64_t code_address(uint64_t m, uint64_t f, uint64_t arity);
  * known. */
 bool code_caller(struct engine_ctx *ctx, ERL_NIF_TERM *m, ERL_NIF_TERM *f, unsigned *arity);
 
+/* Adds a name to the log that is not that of a function in compiled code, for addresses from `from`
+ * to before `to`. Returns false when the log has no room. Only the server. */
+bool code_tell(uint64_t from, uint64_t to, const char *name);
+
 /* Frees everything. No thread may be inside an event. */
 void code_unload(void);
 

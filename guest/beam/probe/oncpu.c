@@ -39,7 +39,7 @@ enum {
     THREADS = ONCPU_THREADS,
     NORMAL = THREADS / 3, /* of them at most */
     RING = 1 << 13,       /* words */
-    HEAD = 8,             /* words of a sample before its frames */
+    HEAD = 9,             /* words of a sample before its frames */
     CHUNK = 512,          /* words that are read at once */
     LOOKED = 4 << 10,     /* words of a stack that are examined */
     RESUMED = 64,         /* bytes of code after a call in which it loads the stack pointer */
@@ -51,6 +51,8 @@ enum {
     LEAVES_LEAST = 32, /* instructions by which code leaves Erlang's stack, to prove the place */
     PAGE = 4096,
     SEARCHED = 1 << 20, /* bytes of code that are searched for them */
+    COMING = 1,         /* sample that is due, and may be on its way to the ring */
+    OWED = 1000,        /* samples of the kernel that a thread is behind at most */
     ROUNDS = 2,         /* in which threads are seen outside of the handler */
     OUTSIDE_NS = 200000 /* of CPU time for each; the handler takes a few microseconds */
 };
@@ -160,7 +162,11 @@ static struct thread {
     uint64_t ring[RING];
     _Atomic uint32_t head, tail; /* words written and taken, in all */
     struct counted dropped[ONCPU_RATES], waited[ONCPU_RATES];
-    _Atomic bool stranger;    /* it has the name of a dirty scheduler, and is none */
+    struct counted captured[ONCPU_RATES]; /* with those that they stand for, and dropped ones; told:
+                                             those of the kernel */
+    uint64_t from[ONCPU_RATES];           /* its processor time from which these count */
+    uint32_t owed[ONCPU_RATES];           /* of the kernel: to be handed over */
+    _Atomic bool stranger;                /* it has the name of a dirty scheduler, and is none */
 } * _Atomic threads[THREADS]; /* by the number of the scheduler, from 1 on; then dirty ones */
 
 static _Atomic uint64_t self_of[THREADS]; /* ... their pthread_self; 0: none, or not known */
@@ -372,9 +378,14 @@ static uint32_t stack_from(struct thread *t, uint64_t top, bool direct)
     return frames_of(t, top, elsewhere ? 0 : end, direct);
 }
 
-static bool is_sensitive(const struct thread *t)
+/* Returns whether the process in t->words may be shown. */
+static bool may_show(const struct thread *t, uint64_t *flags)
 {
-    return (t->words[how.f.sensitive / 64] >> how.f.sensitive % 64 & 1) != 0;
+    const uint16_t bit = how.f.sensitive;
+    if ((t->words[bit / 64] >> bit % 64 & 1) == 0)
+        return true;
+    *flags |= HIDDEN;
+    return false;
 }
 
 /* Notes a function that is not on the stack, by the address of its three words. */
@@ -401,10 +412,8 @@ static uint32_t process_of_dirty(struct thread *t, uint64_t *flags)
     if (!inside_is_address(at) || !inside_read(how.memory, at, t->words, f->there + 1u) ||
         t->words[f->there] != 0 || t->words[0] == NOBODY)
         return 0;
-    if (is_sensitive(t)) {
-        *flags |= HIDDEN;
+    if (!may_show(t, flags))
         return 0;
-    }
     s[2] = t->words[0];
     if (how.next != INSIDE_NONE && is_code(t->words[how.next]))
         s[3] = t->words[how.next];
@@ -426,10 +435,8 @@ static uint32_t process_of(struct thread *t, const greg_t *reg, uint64_t *flags)
     const bool direct = is_in_erlang(t, reg, at);
     if (!is_running(t, at, direct) || (t->words[0] == NOBODY && !find_behind(t, rsp)))
         return 0;
-    if (is_sensitive(t)) {
-        *flags |= HIDDEN;
+    if (!may_show(t, flags))
         return 0;
-    }
     s[2] = t->words[0];
     s[3] = is_code(rip) ? rip : 0;
     uint64_t top = rsp;
@@ -470,9 +477,12 @@ static void capture(struct thread *t, uint32_t rate, uint32_t late, uint32_t cos
         atomic_store_explicit(&t->stopped[rate], true, memory_order_release);
         return;
     }
+    atomic_fetch_add_explicit(&t->captured[rate].n, 1 + late, memory_order_relaxed);
     memset(s, 0, HEAD * sizeof *s);
     uint32_t n = t->type == SCHEDULER_NORMAL ? process_of(t, uc->uc_mcontext.gregs, &flags)
                                              : process_of_dirty(t, &flags);
+    const uint64_t rip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+    s[8] = is_code(rip) ? 0 : rip;
     s[0] = now;
     s[1] = n | rate << 8 | flags << 16 | (uint64_t)late << 32;
     s[5] = monotonic_ns() - now + cost;
@@ -565,6 +575,7 @@ static void sample_of(const struct thread *t, uint32_t tail, struct oncpu_sample
                                  .pc = WORD(3),
                                  .call = WORD(4),
                                  .took = (uint32_t)WORD(5),
+                                 .native = WORD(8),
                                  .number = t->number,
                                  .type = t->type,
                                  .nframes = (uint32_t)(WORD(1) & 255),
@@ -605,6 +616,50 @@ bool oncpu_next(struct oncpu_sample *out)
     sample_of(oldest, tail, out);
     atomic_store_explicit(&oldest->tail, tail + HEAD + out->nframes, memory_order_release);
     return true;
+}
+
+/* Counts from now on what a clock outside of the kernel does not sample. */
+static void count_from_now(struct thread *t, uint32_t rate)
+{
+    t->from[rate] = oncpu_clock_time(t->tid);
+    t->captured[rate].told = 0;
+    atomic_store(&t->captured[rate].n, 0);
+    t->owed[rate] = 0;
+}
+
+void oncpu_kernel_count(void)
+{
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
+        struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+        for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++) {
+            if (t->clock[r].kind != ONCPU_CLOCK_USER || period[r] == 0 || t->owed[r] > 0)
+                continue;
+            struct counted *c = &t->captured[r];
+            const uint64_t due = (oncpu_clock_time(t->tid) - t->from[r]) / period[r],
+                           had = atomic_load(&c->n) + c->told + COMING;
+            t->owed[r] = due > had ? (uint32_t)(due - had < OWED ? due - had : OWED) : 0;
+        }
+    }
+}
+
+bool oncpu_kernel(struct oncpu_sample *out)
+{
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
+        struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+        for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++) {
+            if (t->owed[r] == 0)
+                continue;
+            t->owed[r]--;
+            t->captured[r].told++;
+            *out = (struct oncpu_sample){.at = monotonic_ns(),
+                                         .number = t->number,
+                                         .type = t->type,
+                                         .rate = r,
+                                         .kernel = true};
+            return true;
+        }
+    }
+    return false;
 }
 
 uint64_t oncpu_period(uint32_t rate, uint64_t at)
@@ -685,8 +740,10 @@ void oncpu_served(uint64_t now)
     for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
         for (uint32_t r = 0; t != NULL && !atomic_load(&t->stranger) && r < ONCPU_RATES; r++)
-            if (t->clock[r].kind != ONCPU_CLOCK_NONE && atomic_exchange(&t->stopped[r], false))
+            if (t->clock[r].kind != ONCPU_CLOCK_NONE && atomic_exchange(&t->stopped[r], false)) {
+                count_from_now(t, r);
                 oncpu_clock_set(&t->clock[r], period[r]);
+            }
     }
 }
 
@@ -932,6 +989,7 @@ static bool start_clock(struct thread *t, uint32_t rate)
                            period[rate], room_for(entered())))
         return false;
     atomic_store(&t->stopped[rate], false);
+    count_from_now(t, rate);
     worst[rate] = t->clock[rate].kind > worst[rate] ? t->clock[rate].kind : worst[rate];
     return true;
 }

@@ -67,6 +67,7 @@ struct oncpu_counts {
     enum oncpu_clock_kind worst; /* of the clocks of its samples */
     uint64_t samples;
     uint64_t idle;    /* no process ran */
+    uint64_t kernel;  /* they are owed for time in the kernel */
     uint64_t hidden;  /* the process was sensitive: it is not shown */
     uint64_t unknown; /* of a process, and its innermost function is not known */
     uint64_t late;    /* expirations of the clock that came while the last one was not handled */
@@ -75,10 +76,11 @@ struct oncpu_counts {
 };
 
 struct oncpu_sample {
-    uint64_t at;   /* CLOCK_MONOTONIC */
-    uint64_t pid;  /* word of the process; 0: none */
-    uint64_t pc;   /* in compiled code; 0: it was elsewhere */
-    uint64_t call; /* C code runs: where it returns to compiled code; 0: not known */
+    uint64_t at;     /* CLOCK_MONOTONIC */
+    uint64_t pid;    /* word of the process; 0: none */
+    uint64_t pc;     /* in compiled code; 0: it was elsewhere */
+    uint64_t native; /* the program counter when it was elsewhere; 0: it was not */
+    uint64_t call;   /* C code runs: where it returns to compiled code; 0: not known */
     uint64_t top[ONCPU_TOPS];
     uint64_t frame[ONCPU_FRAMES]; /* words that lie in the code's mapping, the innermost first */
     uint32_t nframes;
@@ -88,11 +90,17 @@ struct oncpu_sample {
     uint64_t m, f, arity; /* the current function, which is not on the stack; m 0: not known */
     uint32_t number;      /* of the scheduler */
     uint8_t type;         /* enum scheduler_type */
+    bool kernel;          /* it is none, but one is due: see oncpu_kernel */
     bool hidden;
 };
 
 /* Takes the oldest sample of all rings. Returns false when there is none. Only the server. */
 bool oncpu_next(struct oncpu_sample *out);
+/* Where the system lets the node's user have the task clock outside of the kernel alone, what a
+ * thread's CPU clock has beyond its samples is its time in the kernel. Counts how many samples are
+ * owed for that, and takes one. Only the server. */
+void oncpu_kernel_count(void);
+bool oncpu_kernel(struct oncpu_sample *out);
 /* Returns the period of a rate, 0: it is not in use, or was not at that time. */
 uint64_t oncpu_period(uint32_t rate, uint64_t at);
 /* Returns how many samples of this rate have been dropped since the last call. Only the server. */
@@ -146,8 +154,8 @@ void oncpu_others_unload(void);
 /* nif_profile_take([Program], Most) -> boolean(): fires profile-N of these programs for at most so
  * many samples; true: there may be more. Only the server.
  * nif_profile_counts(Program) -> {Samples, Idle, Hidden, Unknown, Late, Dropped, Ns, Clock,
- *     Waited}: Ns is the processor time of the schedulers from when it began to run until its
- *     samples were last taken, Clock the worst kind of its clocks: task | user | sampler | cpu, as
+ *     Waited, Kernel}: Ns is the processor time of the schedulers from when it began to run until
+ * its samples were last taken, Clock the worst kind of its clocks: task | user | sampler | cpu, as
  *     oncpu_clock.h has them, or undefined */
 ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

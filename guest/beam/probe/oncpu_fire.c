@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "beam/probe/code.h"
+#include "beam/probe/objects.h"
 #include "beam/probe/terms.h"
 #include "beam/tracer.h"
 #include "beam/values.h"
@@ -23,10 +24,11 @@ enum {
 struct oncpu_event {
     struct event ev; /* first: see event_of */
     const struct oncpu_sample *s;
-    uint64_t frame[ONCPU_FRAMES + 1]; /* as code.h has them */
+    uint64_t frame[ONCPU_FRAMES + 2]; /* as code.h has them */
     uint32_t n;
-    bool known;     /* the innermost function is, and these are it: */
-    uint64_t exact; /* where it was, or will go on */
+    const char *place; /* no process: what ran */
+    bool known;        /* the innermost function is, and these are it: */
+    uint64_t exact;    /* where it was, or will go on */
     ERL_NIF_TERM m, f;
     uint32_t arity;
 };
@@ -66,6 +68,37 @@ static bool current(struct oncpu_event *e)
     return true;
 }
 
+/* Frames that stand for what has no address. */
+enum { MADE_SENSITIVE = 1, MADE_KERNEL, MADE_UNKNOWN };
+
+/* Adds what ran outside of compiled code: the code of a NIF or a driver, and of libraries that
+ * these need; any native code where there is no other frame, so that no stack is empty. */
+static void outside(struct oncpu_event *e)
+{
+    const struct oncpu_sample *s = e->s;
+    const struct objects_place *p =
+        s->hidden || s->native == 0 ? NULL : objects_find(s->native, s->at);
+    uint64_t at = s->native;
+    e->place = NULL;
+    if (e->n > 0 && (p == NULL || p->kind != OBJECTS_OTHER))
+        return;
+    if (p == NULL) {
+        const unsigned made = s->hidden ? MADE_SENSITIVE : s->kernel ? MADE_KERNEL : MADE_UNKNOWN;
+        p = objects_made(made, s->hidden   ? "[sensitive process]"
+                               : s->kernel ? "[kernel]"
+                                           : "[unknown]");
+        at = made;
+    } else if (e->n == 0) {
+        e->exact = at;
+    }
+    if (p == NULL)
+        return;
+    memmove(e->frame + 1, e->frame, e->n * sizeof *e->frame);
+    e->frame[0] = at;
+    e->n++;
+    e->place = s->pid == 0 ? p->name : NULL;
+}
+
 /* Makes the stack of a sample. Where a piece that functions share is what runs, the function has
  * called it, and if that call's return address is no ordinary one it is looked for at the top. */
 static void resolve(struct oncpu_event *e)
@@ -84,6 +117,7 @@ static void resolve(struct oncpu_event *e)
             innermost(e, s->frame[i], false, &looked);
         else if (code_place(s->frame[i], &looked) != CODE_ELSEWHERE)
             e->frame[e->n++] = s->frame[i];
+    outside(e);
 }
 
 static uint32_t stack_of(struct engine_ctx *ctx, uint64_t *frames, uint32_t most)
@@ -97,6 +131,8 @@ static uint32_t stack_of(struct engine_ctx *ctx, uint64_t *frames, uint32_t most
 
 static uint64_t function_of(struct oncpu_event *e)
 {
+    if (e->place != NULL)
+        return event_constant(&e->ev, e->place);
     char *p = e->known ? event_room(&e->ev, TERM_TEXT) : NULL;
     return p == NULL
                ? event_constant(&e->ev, "")
@@ -155,7 +191,8 @@ static bool fire(struct oncpu_event *e, struct engine_thread *t, struct program 
 static void count(struct oncpu_counts *c, const struct oncpu_event *e)
 {
     c->samples++;
-    c->idle += e->s->pid == 0 && !e->s->hidden;
+    c->idle += e->s->pid == 0 && !e->s->hidden && !e->s->kernel;
+    c->kernel += e->s->kernel;
     c->hidden += e->s->hidden;
     c->unknown += e->s->pid != 0 && !e->known;
     c->late += e->s->overrun;
@@ -248,7 +285,8 @@ ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     uint32_t n = 0;
     most = most < TAKEN_MOST ? most : TAKEN_MOST;
     oncpu_served(monotonic_ns());
-    for (; n < most && oncpu_next(&s); n++) {
+    oncpu_kernel_count();
+    for (; n < most && (oncpu_next(&s) || oncpu_kernel(&s)); n++) {
         ErlNifPid pid;
         if (s.pid != 0 && !enif_get_local_pid(env, s.pid, &pid))
             s.pid = 0;
@@ -278,9 +316,10 @@ ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
                                   [ONCPU_CLOCK_USER] = agent.atom.user,
                                   [ONCPU_CLOCK_SAMPLER] = agent.atom.sampler,
                                   [ONCPU_CLOCK_CPU] = agent.atom.cpu};
-    return enif_make_tuple9(env, enif_make_uint64(env, c->samples), enif_make_uint64(env, c->idle),
-                            enif_make_uint64(env, c->hidden), enif_make_uint64(env, c->unknown),
-                            enif_make_uint64(env, c->late), enif_make_uint64(env, c->dropped),
-                            enif_make_uint64(env, c->until - c->used), clock[c->worst],
-                            enif_make_uint64(env, c->waited));
+    return enif_make_tuple(env, 10, enif_make_uint64(env, c->samples),
+                           enif_make_uint64(env, c->idle), enif_make_uint64(env, c->hidden),
+                           enif_make_uint64(env, c->unknown), enif_make_uint64(env, c->late),
+                           enif_make_uint64(env, c->dropped),
+                           enif_make_uint64(env, c->until - c->used), clock[c->worst],
+                           enif_make_uint64(env, c->waited), enif_make_uint64(env, c->kernel));
 }
