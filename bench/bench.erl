@@ -3,7 +3,7 @@
 %% Workers are started once and live until the end, so that a tracer that goes process by process finds them. A
 %% measurement returns the nanoseconds of wall time from the start of the first worker to the end of the last one.
 -module(bench).
--export([start/0, calls/2, orders/2, probes/2, dyntraces/2, loops/2, messages/2, controls/2]).
+-export([start/0, calls/2, deeps/2, cpu/3, orders/2, probes/2, dyntraces/2, loops/2, messages/2, controls/2]).
 -export([paced/1]).
 -export([on/1, off/1]).
 -export([f/1, order/2, serve/0, pace/3]).
@@ -14,7 +14,7 @@ start() ->
     persistent_term:put(bench, W),
     persistent_term:put(bench_ports, [open_port({spawn_driver, "udp_inet"}, [binary]) || _ <- [1, 2]]),
     _ = [code:ensure_loaded(M) || M <- [erltrace, dyntrace]],
-    {module, floor_tracer} = code:ensure_loaded(floor_tracer),
+    [{module, M} = code:ensure_loaded(M) || M <- [floor_tracer, floor_profile]],
     ok.
 
 callers(Busy) -> lists:sublist(persistent_term:get(bench), Busy).
@@ -24,6 +24,20 @@ senders(Busy) -> lists:sublist(lists:nthtail(2, persistent_term:get(bench)), Bus
 %% Busy processes call f/1 N times each.
 calls(Busy, N) ->
     timed([{W, {calls, N}} || W <- callers(Busy)]).
+
+%% The same, in functions that are 58 calls deep: a stack has sixty frames then.
+deeps(Busy, N) ->
+    timed([{W, {deeps, N}} || W <- callers(Busy)]).
+
+%% The longest processor time, in ns, in which one of Busy processes, on a scheduler each, calls f/1 N times (calls), or does so deep down (deeps).
+cpu(Kind, Busy, N) ->
+    Me = self(),
+    Pids = [spawn_opt(fun() ->
+                          T = floor_profile:clock(),
+                          _ = case Kind of calls -> call(N); deeps -> deep(57, N) end,
+                          Me ! {self(), floor_profile:clock() - T}
+                      end, [{scheduler, I}]) || I <- lists:seq(1, Busy)],
+    lists:max([receive {P, Ns} -> Ns end || P <- Pids]).
 
 %% Busy processes call order/2 N times each, with `get` in one of a hundred calls.
 orders(Busy, N) ->
@@ -69,6 +83,7 @@ timed(Orders) ->
 serve() ->
     receive
         {From, {calls, N}} -> call(N), From ! {self(), done};
+        {From, {deeps, N}} -> deep(57, N), From ! {self(), done};
         {From, {orders, N}} -> orders(N div 100), From ! {self(), done};
         {From, {controls, Port, N}} -> control(Port, N), From ! {self(), done};
         {From, {probes, N}} -> probe(N), From ! {self(), done};
@@ -83,6 +98,9 @@ call(0) -> ok;
 call(N) -> ?MODULE:f(N band 1023), call(N - 1).
 
 f(N) -> N.
+
+deep(0, N) -> call(N);
+deep(D, N) -> deep(D - 1, N), D.
 
 orders(0) -> ok;
 orders(N) -> ?MODULE:order(get, N), puts(99), orders(N - 1).
@@ -115,6 +133,9 @@ pong(To, N) -> receive ball -> To ! ball, pong(To, N - 1) end.
 on(floor_call) -> pattern(true, [{meta, floor_tracer, []}]);
 on(floor_pair_call) -> pattern(true, [local]), flags(callers(2), true, [call, arity, return_to, {tracer, floor_tracer, []}]);
 on(floor_message) -> flags(senders(2), true, [send, {tracer, floor_tracer, []}]);
+on(floor_profile) -> sampled(997, 0);
+on(signal_profile) -> sampled(997, 1);
+on(deep_signal) -> sampled(4999, 1);
 on(floor_port) -> flags(ports(2), true, ['receive', {tracer, floor_tracer, []}]);
 on(probe_off) -> 0;
 on(call_count) -> pattern(true, [call_count]);
@@ -125,6 +146,7 @@ on(dbg_message) -> dbg(senders(2), [send], fun() -> ok end).
 off(floor_call) -> pattern(false, [meta]);
 off(floor_pair_call) -> flags(callers(2), false, [all]), pattern(false, [local]);
 off(floor_message) -> flags(senders(2), false, [all]);
+off(Name) when Name =:= floor_profile; Name =:= signal_profile; Name =:= deep_signal -> floor_profile:stop(), 0;
 off(floor_port) -> flags(ports(2), false, [all]);
 off(probe_off) -> 0;
 off(call_count) -> {call_count, N} = erlang:trace_info({?MODULE, f, 1}, call_count), pattern(false, [call_count]), N;
@@ -145,6 +167,8 @@ off(_) ->
 
 pattern(What, Flags) -> 1 = erlang:trace_pattern({?MODULE, f, 1}, What, Flags), 0.
 flags(Pids, How, Flags) -> [1 = erlang:trace(P, How, Flags) || P <- Pids], 0.
+
+sampled(Hz, Signal) -> true = floor_profile:start(Hz, Signal) >= erlang:system_info(schedulers), 0.
 
 %% dbg with the smallest possible handler that counts.
 dbg(Pids, Flags, More) ->
