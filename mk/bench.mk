@@ -6,6 +6,18 @@ bench:
 	@+$(MAKE) --no-print-directory all
 	@CC='$(CC)' bench/run $(BENCHFLAGS)
 
+# Whether profiles are true: build/profile-truth.json and tables. Some twenty minutes, on a machine that does nothing else.
+## bench-profile: compares profiles with what programs measure themselves, and with perf
+.PHONY: bench-profile
+bench-profile:
+	@scripts/dev/deps build test bench rabbit
+	@+$(MAKE) --no-print-directory all
+	@bench/profile-truth --json build/profile-truth.json $(BENCHFLAGS) || status=1; \
+	for s in idle timers collecting dirty saturated rabbitmq; do \
+		bench/profile-systems --system $$s --parts processes $(BENCHFLAGS) || status=1; done; \
+	for s in timers rabbitmq; do \
+		bench/profile-systems --system $$s --parts truth $(BENCHFLAGS) || status=1; done; exit $${status:-0}
+
 # The time to compile: build/bench-compile.json and a table.
 ## bench-compile: measures the time to compile D programs
 .PHONY: bench-compile

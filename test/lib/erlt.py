@@ -224,8 +224,8 @@ class Node:
 
     count = 0
 
-    def __init__(self, otp=None, options=(), cookie=COOKIE, name=None, evidence=None):
-        """evidence: the folder in which it runs, so that it leaves its core or crash dump there."""
+    def __init__(self, otp=None, options=(), cookie=COOKIE, name=None, evidence=None, begin=()):
+        """evidence: the folder in which it runs, so that it leaves its core or crash dump there. begin: a command that becomes the node's."""
         Node.count += 1
         self.otp = otp
         self.short = name or f"et{os.getpid()}_{Node.count}"
@@ -247,7 +247,7 @@ class Node:
         if evidence:
             env["ERL_CRASH_DUMP"] = os.path.join(evidence, "erl_crash.dump")
         epmd()
-        self.p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        self.p = subprocess.Popen([*begin, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   env=env, cwd=evidence or ROOT, preexec_fn=cores if evidence else None)
         self.out, self.err = Lines(self.p.stdout), Lines(self.p.stderr)
         self.seen = self.heard = 0
