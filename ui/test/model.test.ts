@@ -91,6 +91,23 @@ test("what the script sees is the sum of what was added, until it clears or trun
     ]);
 });
 
+test("the histogram of each key in view", () => {
+    const t = trace(agg(0, "quantize"));
+    const a = t.aggregations.get(0)!;
+    for (let n = 1; n <= 3; n++)
+        t.results(results(n, { id: 0, ...(n === 1 ? { keys: [[0, "x"], [1, "y"]] as [number, string][] } : {}), add: [[0, 70, n], [1, 71, 1, 80, 2]] })); // biome-ignore format: a line
+    for (const table of [new KeyTable(a), new KeyTable(a, 0)]) {
+        table.of(t.columns.slice(1));
+        const of = (k: number) => Array.from(table.counts(k)).flatMap((n, b) => (n > 0 ? [[b, n]] : []));
+        assert.deepEqual(of(0), [[70, 5]]);
+        assert.deepEqual(of(1), [
+            [71, 2],
+            [80, 4],
+        ]);
+        assert.deepEqual(of(7), []);
+    }
+});
+
 test("integers beyond 2^53 come as text", () => {
     const t = trace(agg(0, "sum"));
     t.results(results(1, { id: 0, keys: [[0, "18446744073709551615"]], add: [[0, "9223372036854775807"]] }));

@@ -14,7 +14,8 @@ export class KeyTable {
     /** The work so far: cells that were added or subtracted, and lines whose percentiles were computed. */
     visited = 0;
     worked = 0;
-    private have = new Set<Cells>();
+    private asked: ReadonlySet<Cells> = new Set();
+    private have = new Set<Cells>(); // whose numbers are in `sums`
     private lines = new Map<number, number>(); // by key
     private rows: (KeyRow | null)[] = []; // by line; null: to be computed
     private sums = new Float64Array(0);
@@ -28,14 +29,15 @@ export class KeyTable {
 
     /** The keys of these columns, the largest first; how many values there are, and how many with unknown keys. */
     of(columns: readonly Column[]): { keys: KeyRow[]; total: number; unknown: number } {
-        if (this.agg.keys.size * this.agg.buckets!.count > this.most) {
-            this.clear();
-            return keyTable(this.agg, columns);
-        }
         const wanted = new Set<Cells>();
         for (const c of columns) {
             const cells = c.cells.get(this.agg.id);
             if (cells?.bucket) wanted.add(cells);
+        }
+        this.asked = wanted;
+        if (this.agg.keys.size * this.agg.buckets!.count > this.most) {
+            this.clear();
+            return keyTable(this.agg, columns);
         }
         const size = (of: Iterable<Cells>) => [...of].reduce((n, c) => n + c.keys.length, 0);
         let gone = [...this.have].filter((c) => !wanted.has(c));
@@ -54,6 +56,17 @@ export class KeyTable {
         }
         keys.sort((x, y) => y.count - x.count || x.key - y.key);
         return { keys, total: this.total, unknown: this.unknown };
+    }
+
+    /** The histogram of a key of the columns that were asked about last, by bucket. */
+    counts(key: number): ArrayLike<number> {
+        const wide = this.agg.buckets!.count;
+        const line = this.lines.get(key);
+        if (line !== undefined) return this.sums.subarray(line * wide, (line + 1) * wide);
+        const out = new Float64Array(wide);
+        for (const { keys, bucket, a } of this.asked)
+            for (let i = 0; i < keys.length; i++) if (keys[i] === key && a[i]! > 0) out[bucket![i]!]! += a[i]!;
+        return out;
     }
 
     private clear(): void {

@@ -81,6 +81,8 @@ export class Aggregation {
     readonly keyTypes: string[];
     /** What each part of a key names. */
     readonly means: AggregationInfo["means"];
+    /** Each part of a key as the script writes it. */
+    readonly texts: AggregationInfo["texts"];
     readonly buckets: Buckets | null;
     normal: number;
     keys = new Map<number, Part[]>();
@@ -99,6 +101,7 @@ export class Aggregation {
         this.fn = info.function;
         this.keyTypes = info.keys;
         this.means = info.means;
+        this.texts = info.texts;
         this.normal = num(info.normal) || 1;
         this.buckets = isHist(info.function) && info.buckets ? bucketsOf(info.function, info.buckets) : null;
     }

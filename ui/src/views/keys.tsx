@@ -1,12 +1,13 @@
-// keys.tsx - the side of the heat map: its keys, those of a cell, or those of a rectangle compared with the rest.
+// keys.tsx - the side of the heat map: its keys, those of a cell, or those of a rectangle compared with the rest. Each part of a key is a column.
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { valuesOf } from "../model/buckets.ts";
 import { compact, exact, moment, percent, range, type Unit, value } from "../model/format.ts";
-import { compare, keyCounts } from "../model/heat.ts";
+import { compare, keyCounts, used } from "../model/heat.ts";
 import { KeyTable } from "../model/keytable.ts";
 import { type Chosen, within } from "../model/look.ts";
 import { thingsOf } from "../model/next.ts";
-import { type Aggregation, type Column, keyText, type Trace } from "../model/trace.ts";
+import { type Aggregation, type Column, keyText, partText, type Trace } from "../model/trace.ts";
 import { ask, inNs, NextButton } from "./next.tsx";
 import { Middle, Rows, Search, SortHead } from "./widgets.tsx";
 
@@ -21,7 +22,102 @@ interface Props {
     onClear: () => void;
 }
 
-type By = "count" | "key" | "p50" | "p99";
+/** What keys are sorted by; a number: by that part of the key. */
+type By = "count" | "p50" | "p99" | number;
+
+const MOST_PARTS = 4; // of a key that get columns of their own
+const SAMPLE = 200; // keys whose lengths decide how wide the columns are
+const [SHORT, HEAD, LONG] = [5, 9, 40]; // characters
+const TOGETHER = 20; // characters that all parts together have at least
+const CHARACTER = 7.25; // px
+
+/** The parts of keys that have columns of their own; none: the whole key has one. A part that is the same text in each key says nothing. */
+function shownParts(agg: Aggregation): number[] {
+    const all = [...agg.keyTypes.keys()];
+    const [first] = agg.keys.values();
+    const constant = (i: number) =>
+        agg.texts?.[i]?.startsWith('"') && every(agg.keys.values(), (p) => p[i] === first![i]);
+    const told = all.filter((i) => !constant(i));
+    return all.length > 1 && told.length > 0 && told.length <= MOST_PARTS ? told : [];
+}
+
+function every<T>(all: Iterable<T>, is: (x: T) => boolean): boolean {
+    for (const x of all) if (!is(x)) return false;
+    return true;
+}
+
+/** The columns of a key as a style: the room goes to the parts with long texts. */
+function partWidths(agg: Aggregation, shown: readonly number[]): { "--parts": string } {
+    if (shown.length === 0) return { "--parts": "minmax(0, 1fr)" };
+    const most = shown.map((p) => Math.max(SHORT, Math.min(HEAD, agg.texts?.[p]?.length ?? 0)));
+    let n = 0;
+    for (const parts of agg.keys.values()) {
+        if (n++ === SAMPLE) break;
+        shown.forEach((p, i) => (most[i] = Math.max(most[i]!, Math.min(LONG, partText(parts[p] ?? "").length))));
+    }
+    const least = Math.floor(TOGETHER / most.length);
+    return { "--parts": most.map((m) => `minmax(${CHARACTER * Math.min(m, least)}px, ${m}fr)`).join(" ") };
+}
+
+interface KeyCellsProps {
+    agg: Aggregation;
+    shown: readonly number[];
+    id: number;
+    /** What stands behind the key. */
+    children: ComponentChildren;
+}
+function KeyCells({ agg, shown, id, children }: KeyCellsProps) {
+    const n = Math.max(1, shown.length);
+    const parts = agg.parts(id);
+    if (shown.length === 0 || !agg.keys.has(id))
+        return (
+            <span role="cell" class="name with-next" aria-colspan={n} style={{ gridColumn: `span ${n}` }}>
+                <Middle text={keyText(parts)} />
+                {children}
+            </span>
+        );
+    return (
+        <>
+            {shown.map((p, i) => (
+                <span role="cell" class="name with-next" key={p}>
+                    <Middle text={partText(parts[p] ?? "")} />
+                    {i === n - 1 && children}
+                </span>
+            ))}
+        </>
+    );
+}
+
+/** The heads of these columns: each part as the script writes it. */
+const partNames = (agg: Aggregation, shown: readonly number[]): string[] =>
+    shown.length === 0 ? ["key"] : shown.map((i) => agg.texts?.[i] ?? `key ${i + 1}`);
+
+const [SHAPE_WIDTH, SHAPE_HEIGHT, BARS] = [40, 14, 20];
+
+interface ShapeProps {
+    counts: ArrayLike<number>;
+    low: number; // the lowest bucket of all keys in view
+    high: number; // the highest, inclusive
+}
+/** A small histogram of a key, from the least value of all keys to the greatest. A bar is as high as its share of the highest one, but never invisible. */
+function Shape({ counts, low, high }: ShapeProps) {
+    const n = Math.min(BARS, high - low + 1);
+    const bars = new Array<number>(n).fill(0);
+    for (let b = low; b <= high; b++) bars[Math.floor(((b - low) * n) / (high - low + 1))]! += counts[b]!;
+    const most = Math.max(1, ...bars);
+    const w = SHAPE_WIDTH / n;
+    const path = bars.map((v, i) => {
+        const h = Math.max(1.5, (v / most) * SHAPE_HEIGHT);
+        return v > 0
+            ? `M${(i * w).toFixed(1)} ${SHAPE_HEIGHT}v-${h.toFixed(1)}h${Math.max(1, w - 0.5).toFixed(1)}V${SHAPE_HEIGHT}z`
+            : "";
+    });
+    return (
+        <svg width={SHAPE_WIDTH} height={SHAPE_HEIGHT} aria-hidden="true">
+            <path d={path.join("")} />
+        </svg>
+    );
+}
 
 export function KeysPanel(props: Props) {
     const { trace, agg, columns, unit, chosen: selection, filter, onFilter, onClear } = props;
@@ -39,6 +135,8 @@ export function KeysPanel(props: Props) {
     };
     const head = (id: By, text: string, title: string) => (
         <SortHead
+            key={id}
+            class={typeof id === "number" ? "name-head" : id}
             on={by === id}
             down={down}
             title={title}
@@ -46,7 +144,7 @@ export function KeysPanel(props: Props) {
                 if (by === id) setDown(!down);
                 else {
                     setBy(id);
-                    setDown(id !== "key");
+                    setDown(typeof id !== "number");
                 }
             }}
         >
@@ -65,6 +163,11 @@ export function KeysPanel(props: Props) {
     const moments = [chosen[0], chosen[chosen.length - 1]].map((c) => (c ? moment(c.t, c.dt) : ""));
     const times = [...new Set(moments)].join(" – ");
 
+    const shown = useMemo(() => shownParts(agg), [agg, agg.keys.size]);
+    const sampled = Math.min(SAMPLE, agg.keys.size);
+    const widths = useMemo(() => partWidths(agg, shown), [agg, sampled, shown.join()]);
+    const names = partNames(agg, shown);
+
     const kept = useMemo(() => new KeyTable(agg), [agg]);
     const table = useMemo(() => {
         if (selection && !selection.cell) return null;
@@ -72,6 +175,8 @@ export function KeysPanel(props: Props) {
         const rows = found.keys.map((k) => ({ p50: NaN, p99: NaN, ...k, text: key(k.key) }));
         return { ...found, rows };
     }, [trace.version, columns, selection, agg]);
+
+    const extent = useMemo(() => used(columns, agg.id), [trace.version, columns, agg]);
 
     const compared = useMemo(
         () =>
@@ -85,7 +190,7 @@ export function KeysPanel(props: Props) {
         const rows = compared.keys.filter((k) => matches(k.key));
         const most = Math.max(0.0001, ...compared.keys.map((k) => Math.max(k.shareInside, k.shareOutside)));
         return (
-            <aside class="keys" data-testid="compare">
+            <aside class="keys" data-testid="compare" style={widths}>
                 <header>
                     <h2>Rectangle compared with the rest</h2>
                     <button type="button" class="quiet" onClick={onClear} title="Esc">
@@ -103,7 +208,11 @@ export function KeysPanel(props: Props) {
                     empty={compared.inside === 0 ? "nothing in there" : "no such key"}
                     head={
                         <div class="keys-head two" role="row">
-                            <span role="columnheader">key</span>
+                            {names.map((name, i) => (
+                                <span role="columnheader" class="name-head" key={i}>
+                                    {name}
+                                </span>
+                            ))}
                             <span role="columnheader">inside</span>
                             <span role="columnheader">rest</span>
                         </div>
@@ -116,10 +225,9 @@ export function KeysPanel(props: Props) {
                             title={`${key(k.key)}\ninside ${exact(k.inside)}, rest ${exact(k.outside)}`}
                             onContextMenu={(e) => ask(e, things(k.key), over)}
                         >
-                            <span role="cell" class="name with-next">
-                                <Middle text={key(k.key)} />
+                            <KeyCells agg={agg} shown={shown} id={k.key}>
                                 <NextButton things={things(k.key)} over={over} />
-                            </span>
+                            </KeyCells>
                             <span role="cell" class="num">
                                 {percent(k.shareInside)}
                             </span>
@@ -140,10 +248,14 @@ export function KeysPanel(props: Props) {
     const number = (x: number) => (Number.isNaN(x) ? -Infinity : x);
     const rows = table!.rows.filter((k) => matches(k.key));
     const sign = down ? -1 : 1;
-    if (by === "key") rows.sort((a, b) => sign * a.text.localeCompare(b.text, "en", { numeric: true }));
-    else rows.sort((a, b) => sign * (number(a[by]) - number(b[by])) || a.key - b.key);
+    if (typeof by === "number") {
+        const text = (k: { key: number; text: string }) =>
+            shown.length > 0 ? `${partText(agg.parts(k.key)[shown[by] ?? 0] ?? "")}\n${k.text}` : k.text;
+        const named = (k: { key: number }) => (agg.keys.has(k.key) ? 0 : 1); // what stands for others comes last
+        rows.sort((a, b) => named(a) - named(b) || sign * text(a).localeCompare(text(b), "en", { numeric: true }));
+    } else rows.sort((a, b) => sign * (number(a[by]) - number(b[by])) || a.key - b.key);
     return (
-        <aside class={`keys ${selection ? "of-cell" : ""}`} data-testid={selection ? "cell" : "keys"}>
+        <aside class={`keys ${selection ? "of-cell" : ""}`} data-testid={selection ? "cell" : "keys"} style={widths}>
             <header>
                 <h2>{selection ? "Keys of the cell" : "Keys in view"}</h2>
                 {selection ? (
@@ -184,16 +296,25 @@ export function KeysPanel(props: Props) {
                 height={24}
                 empty={search ? "no such key" : "no keys"}
                 head={
-                    <div class={`keys-head ${selection ? "two" : "four"}`} role="row">
-                        {head("key", "key", "by name")}
+                    <div class={`keys-head ${selection ? "two" : "five"}`} role="row">
+                        {names.map((name, i) => head(i, name, shown.length > 0 ? `by ${name}` : "by name"))}
                         {head("count", "count", "by count")}
                         {selection ? <span role="columnheader">share</span> : head("p50", "p50", "by median")}
                         {!selection && head("p99", "p99", "by 99th percentile")}
+                        {!selection && (
+                            <span
+                                role="columnheader"
+                                class="shape"
+                                title="the histogram of each key, all over the same values"
+                            >
+                                shape
+                            </span>
+                        )}
                     </div>
                 }
                 row={(k) => (
                     <div
-                        class={`key-row ${selection ? "two" : "four"} ${filter.has(k.key) ? "on" : ""}`}
+                        class={`key-row ${selection ? "two" : "five"} ${filter.has(k.key) ? "on" : ""}`}
                         role="row"
                         tabIndex={0}
                         key={k.key}
@@ -207,10 +328,9 @@ export function KeysPanel(props: Props) {
                         }}
                     >
                         <i class="bar" role="presentation" style={{ width: `${100 * k.share}%` }} />
-                        <span role="cell" class="name with-next">
-                            <Middle text={k.text} />
+                        <KeyCells agg={agg} shown={shown} id={k.key}>
                             <NextButton things={things(k.key)} over={over} />
-                        </span>
+                        </KeyCells>
                         <span role="cell" class="num">
                             {selection ? exact(k.count) : compact(k.count)}
                         </span>
@@ -218,8 +338,13 @@ export function KeysPanel(props: Props) {
                             {selection ? percent(k.share) : value(k.p50, unit)}
                         </span>
                         {!selection && (
-                            <span role="cell" class="num dim">
+                            <span role="cell" class="num dim p99">
                                 {value(k.p99, unit)}
+                            </span>
+                        )}
+                        {!selection && (
+                            <span role="cell" class="shape">
+                                {extent && <Shape counts={kept.counts(k.key)} low={extent[0]} high={extent[1]} />}
                             </span>
                         )}
                     </div>

@@ -103,10 +103,11 @@ export function Pause({ held, over, onChange }: PauseProps) {
 }
 
 const TAIL = 9; // characters at its end that a text keeps
+const SHORT = 5; // characters up to which it is not cut
 
 /** A text that is cut in its middle where it does not fit: names often differ at their ends. */
 export function Middle({ text }: { text: string }) {
-    const tail = Math.min(TAIL, Math.floor(text.length / 2));
+    const tail = text.length < SHORT ? 0 : Math.min(TAIL, Math.floor(text.length / 2));
     return (
         <span class="middle">
             <span>{text.slice(0, text.length - tail)}</span>
@@ -244,11 +245,16 @@ interface SortHeadProps {
     title: string;
     onSort: () => void;
     children: ComponentChildren;
+    class?: string;
 }
 /** The head of a column that sorts the list. */
-export function SortHead({ on, down, title, onSort, children }: SortHeadProps) {
+export function SortHead({ on, down, title, onSort, children, class: more }: SortHeadProps) {
     return (
-        <span class="th" role="columnheader" aria-sort={on ? (down ? "descending" : "ascending") : undefined}>
+        <span
+            class={`th ${more ?? ""}`}
+            role="columnheader"
+            aria-sort={on ? (down ? "descending" : "ascending") : undefined}
+        >
             <button type="button" class={on ? "sorted" : ""} title={title} onClick={onSort}>
                 {children}
                 {on ? (down ? " ↓" : " ↑") : ""}

@@ -7,6 +7,24 @@ import type { AggregationInfo } from "../../src/model/protocol.ts";
 import { type Column, follows } from "../../src/model/trace.ts";
 import { download, until } from "./browser.ts";
 
+/** Waits until the page has drawn what has just happened. */
+export function drawn(page: Page): Promise<void> {
+    return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+}
+
+type Colour = readonly number[];
+
+/** The contrast of two colours, 1 to 21, as WCAG 2 defines it. */
+export function contrast(a: Colour, b: Colour): number {
+    const light = (c: Colour) => {
+        const [red, green, blue] = c.map((x) =>
+            x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4,
+        );
+        return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue! + 0.05;
+    };
+    return Math.max(light(a), light(b)) / Math.min(light(a), light(b));
+}
+
 export interface Shown {
     info: AggregationInfo;
     used: [number, number]; // buckets

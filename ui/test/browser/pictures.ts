@@ -6,7 +6,7 @@ import type { AggregationInfo } from "../../src/model/protocol.ts";
 import { DEFAULT_VIEW, type View, write } from "../../src/model/url.ts";
 import { said } from "../fake/engine.ts";
 import { type Case, download, like, type Open, picture, until } from "./browser.ts";
-import { HeatMapOnScreen } from "./map.ts";
+import { drawn, HeatMapOnScreen } from "./map.ts";
 import { ErlangNode, Server } from "./node.ts";
 import type { Real } from "./real.ts";
 
@@ -58,18 +58,13 @@ async function columnsOf(page: Page): Promise<[string, number, number][][]> {
         .columns.map((c) => c.added);
 }
 
-/** Waits until the page has drawn what has just happened. */
-function drawn(page: Page): Promise<void> {
-    return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
-}
-
 export function pictures(r: Real): Case[] {
     return [
         {
             name: "real node: a picture of each view of a shop, light and dark",
             async run() {
                 const node = await ErlangNode.start("", process.env.PICTURE_SECONDS ? "shop" : `shop${process.pid}`);
-                const server = await Server.start(node.name, "-x", "maxload=90"); // a machine that does much else is no reason to stop
+                const server = await Server.start(node.name, "-x", "maxload=off"); // a machine that does much else is no reason to stop
                 await node.call("shop_sup:start()");
                 const traces: { page: Page; close: () => Promise<void> }[] = [];
                 const open = async (

@@ -17,7 +17,7 @@ import {
     written,
 } from "./browser.ts";
 import { type FakeServer, type Stage, stage } from "./fake.ts";
-import { HeatMapOnScreen, linesOf } from "./map.ts";
+import { contrast, HeatMapOnScreen, linesOf } from "./map.ts";
 
 export const agg = (id: number, name: string, fn: string, keys: string[], params: number[] = []): AggregationInfo => ({
     id,
@@ -425,15 +425,6 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await until("keys", async () => (await s.page.locator("[data-testid=keys] .key-row").count()) === 2);
             const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, 9] });
             const none = await map.colour(5, 7);
-            const contrast = (a: number[], b: number[]) => {
-                const l = (c: number[]) => {
-                    const [r, g, bl] = c.map((x) =>
-                        x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4,
-                    ) as [number, number, number];
-                    return 0.2126 * r + 0.7152 * g + 0.0722 * bl + 0.05;
-                };
-                return Math.max(l(a), l(b)) / Math.min(l(a), l(b));
-            };
             await until("the cell of one", async () => contrast(await map.colour(5, 9), none) >= 3);
             const tip = await map.hover(5, 9);
             assert.deepEqual([tip.count, tip.one], ["1", "1"]);
@@ -556,6 +547,97 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await until("what is left", async () => (await texts(s, ".list-row .name")).length === 3);
             await same(async () => (await texts(s, ".list-row .strong")).map(plain), ["3", "0"]);
         }),
+
+        on(
+            "heat map: the parts of keys are columns that sort, and each key has its histogram",
+            "/heatmap",
+            async (s) => {
+                const wait = {
+                    ...agg(0, "@wait", "lquantize", ["string", "string", "string", "int"], [0, 100, 10]),
+                    texts: ['"wait, us"', "execname", null, "arg2"],
+                };
+                await run(
+                    s,
+                    [wait],
+                    column(1, {
+                        id: 0,
+                        keys: [
+                            [
+                                0,
+                                "wait, us",
+                                "shop",
+                                "a_process_with_a_name_that_is_far_too_long_for_its_column_and_ends_in_one",
+                                7,
+                            ],
+                            [
+                                1,
+                                "wait, us",
+                                "till",
+                                "a_process_with_a_name_that_is_far_too_long_for_its_column_and_ends_in_two",
+                                10,
+                            ],
+                            [2, "wait, us", "shop", "short", 9],
+                        ],
+                        add: [
+                            [0, 1, 90, 10, 1],
+                            [1, 5, 10],
+                            [2, 1, 5],
+                            [-1, 2, 3],
+                        ],
+                    }),
+                );
+                const table = s.page.getByRole("table", { name: "keys" });
+                const row = (i: number) => table.locator(".key-row").nth(i);
+                const cells = (i: number) => row(i).locator(".name .middle").allTextContents();
+                await same(async () => await table.locator(".key-row").count(), 4);
+                await same(
+                    async () =>
+                        (await table.getByRole("columnheader").allTextContents()).map((t) => t.replace(/ [↓↑]$/, "")),
+                    ["execname", "key 3", "arg2", "count", "p50", "p99", "shape"],
+                );
+                assert.equal((await cells(0)).length, 3);
+                assert.equal((await cells(0))[2], "7");
+                assert.deepEqual(await cells(3), ["all other keys"], "a key that stands for others");
+                // what differs at its end is seen, and nothing is wider than its place
+                for (const i of [0, 1]) {
+                    const end = row(i).locator(".name .middle > :last-child").nth(1);
+                    assert.match((await end.textContent())!, [/one$/, /two$/][i]!);
+                    const [box, cell] = [
+                        (await end.boundingBox())!,
+                        (await row(i).locator(".name").nth(1).boundingBox())!,
+                    ];
+                    assert.ok(box.x + box.width <= cell.x + cell.width + 1, JSON.stringify([box, cell]));
+                }
+                await table.getByRole("columnheader", { name: "arg2" }).getByRole("button").click();
+                await same(async () => (await cells(0))[2], "7");
+                await same(async () => (await cells(1))[2], "9");
+                await same(async () => (await cells(2))[2], "10");
+                await table.getByRole("columnheader", { name: "execname" }).getByRole("button").click();
+                await same(async () => (await cells(2))[0], "till");
+                // the histogram: 90 in the first bucket and one far above, which is seen as well; another key has one bar between them
+                const bars = async (i: number) =>
+                    [
+                        ...((await row(i).locator(".shape path").getAttribute("d")) ?? "").matchAll(
+                            /M([\d.]+) 14v-([\d.]+)/g,
+                        ),
+                    ].map(([, x, h]) => [Number(x), Number(h)] as const);
+                const tall = (await bars(0)).length === 2 ? await bars(0) : await bars(1);
+                assert.equal(tall.length, 2, "two bars");
+                assert.equal(tall[0]![1], 14);
+                assert.equal(tall[1]![1], 1.5);
+                const [only] = await bars(2);
+                assert.ok(only![0] > tall[0]![0] && only![0] < tall[1]![0], "all keys have one axis");
+                await picture(s.page, "keys");
+                // against the rest
+                const map = await HeatMapOnScreen.of(s.page, { info: wait, used: [1, 10] });
+                await map.drag([0, 10], [0, 9]);
+                await s.page.waitForSelector("[data-testid=compare]");
+                await same(
+                    async () => (await s.page.locator(".compare-row").first().locator(".name").allTextContents())[2],
+                    "7",
+                );
+            },
+        ),
 
         on("time series, flame graph, console, records", "/", async (s) => {
             await s.page.locator("[data-testid=scripts] button").first().click();
