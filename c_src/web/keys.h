@@ -41,6 +41,8 @@ struct key {
     bool gone;     /* removed by trunc() */
     bool told;     /* ... and announced as removed */
     bool seen;
+    bool lower;  /* its value is a lower bound, which was announced; of `others`: was, at this
+                    reading */
     size_t len;  /* of text */
     char text[]; /* ,"lists:map/2",3: its parts as JSON, each with its comma */
 };

@@ -24,9 +24,10 @@ struct aggregation {
                       trunc() */
     uint64_t *all; /* of all keys, in this interval */
     bool all_used, others_used;
-    bool thrown; /* clear() or trunc() since the last reading */
+    bool others_lower; /* `sum` is a lower bound */
+    bool thrown;       /* clear() or trunc() since the last reading */
     /* parts of the message under construction */
-    struct buf new, add, gone, now;
+    struct buf new, add, gone, now, lower;
 };
 
 struct model {
@@ -175,6 +176,7 @@ void model_free(struct model *m)
         buf_free(&g->add);
         buf_free(&g->gone);
         buf_free(&g->now);
+        buf_free(&g->lower);
     }
     buf_free(&m->text);
     free(m->aggr);
@@ -224,10 +226,10 @@ static void lose(struct model *m, struct aggregation *g, struct key *k, const ui
 
 /* -- a reading --------------------------------------------------------------------------------- */
 
-static void add_number(struct buf *list, uint32_t number)
+static void add_number(struct buf *list, int64_t number)
 {
     buf_adds(list, list->len > 0 ? "," : "");
-    json_safe_uint(list, number);
+    json_safe_int(list, number);
 }
 
 /* Appends [17,"lists:map/2",3]. */
@@ -278,6 +280,15 @@ static void read_key(struct aggregation *g, struct key *k, int64_t number, const
     memcpy(k->base, words, g->kind.nwords * sizeof *words);
 }
 
+/* Reports a value that is a lower bound: when it has become one, and with all others after a
+ * clear() or trunc(). */
+static void read_lower(struct aggregation *g, bool *told, int64_t number, bool lower)
+{
+    if (lower && (!*told || g->thrown))
+        add_number(&g->lower, number);
+    *told = lower;
+}
+
 static int on_entry(const struct erltrace_aggr *a, void *arg)
 {
     struct model *m = arg;
@@ -300,9 +311,11 @@ static int on_entry(const struct erltrace_aggr *a, void *arg)
     case WALK_READ:
         if (k == g->keys.others) { /* its value is added to the sum, and removed */
             lose(m, g, k, a->words, false);
+            k->lower = k->lower || a->at_least != 0;
             return ERLTRACE_WALK_REMOVE;
         }
         read_key(g, k, k->number, a->words);
+        read_lower(g, &k->lower, k->number, a->at_least != 0);
         if (g->thrown)
             value_row(&g->now, g->kind, k->number, a->words);
         break;
@@ -353,6 +366,7 @@ static void read_gone(struct aggregation *g, uint64_t *start)
     for (struct key *k = g->keys.newest; k != NULL && !k->told; k = k->older) {
         read_key(g, k, k->number, start);
         add_number(&g->gone, k->number);
+        k->lower = false;
         k->told = true;
     }
 }
@@ -362,8 +376,10 @@ static void read_gone(struct aggregation *g, uint64_t *start)
 static void read_others(struct aggregation *g, uint64_t *none)
 {
     struct key *k = g->keys.others;
-    if (g->thrown || !g->others_used)
+    if (g->thrown || !g->others_used) {
         value_start(g->kind, g->sum);
+        g->others_lower = false;
+    }
     if (k->lost != NULL)
         value_add(g->kind, g->sum, k->lost);
     if (k->seen)
@@ -372,6 +388,8 @@ static void read_others(struct aggregation *g, uint64_t *none)
     value_start(g->kind, k->base);
     value_start(g->kind, none);
     read_key(g, k, VALUE_OTHERS, none);
+    read_lower(g, &g->others_lower, VALUE_OTHERS, g->others_lower || k->lower);
+    k->lower = false;
     if (g->thrown && g->others_used)
         value_row(&g->now, g->kind, VALUE_OTHERS, g->sum);
 }
@@ -417,7 +435,7 @@ static void empty(struct buf *b)
 static void finish(struct aggregation *g, size_t i, bool *first, struct buf *out)
 {
     bool normal = g->normal != g->normal_told;
-    size_t n = g->new.len + g->add.len + g->gone.len;
+    size_t n = g->new.len + g->add.len + g->gone.len + g->lower.len;
     if (n > 0 || normal || g->thrown) {
         buf_printf(out, "%s{\"id\":%zu", *first ? "" : ",", i);
         *first = false;
@@ -430,15 +448,17 @@ static void finish(struct aggregation *g, size_t i, bool *first, struct buf *out
         add_if_any(out, "gone", &g->gone);
         if (g->thrown)
             add_list(out, "now", &g->now);
+        add_if_any(out, "at_least", &g->lower);
         buf_addc(out, '}');
     }
-    out->oom |= g->new.oom | g->add.oom | g->gone.oom | g->now.oom;
+    out->oom |= g->new.oom | g->add.oom | g->gone.oom | g->now.oom | g->lower.oom;
     g->normal_told = g->normal;
     g->thrown = false;
     empty(&g->new);
     empty(&g->add);
     empty(&g->gone);
     empty(&g->now);
+    empty(&g->lower);
 }
 
 /* Allocates room for a value of any aggregation. */
@@ -481,23 +501,29 @@ int model_read(struct model *m, erltrace_t *h, uint64_t n, int64_t t, int64_t dt
 
 static void state_of(const struct aggregation *g, size_t i, struct buf *out)
 {
-    struct buf keys = BUF_INIT, now = BUF_INIT;
+    struct buf keys = BUF_INIT, now = BUF_INIT, lower = BUF_INIT;
     for (const struct key *k = keys_each(&g->keys, NULL); k != NULL; k = keys_each(&g->keys, k)) {
         if (k->fresh || k->gone) /* the next `results` will announce it */
             continue;
         add_key(&keys, k);
         value_row(&now, g->kind, k->number, k->base);
+        if (k->lower)
+            add_number(&lower, k->number);
     }
     if (g->others_used)
         value_row(&now, g->kind, VALUE_OTHERS, g->sum);
+    if (g->others_lower)
+        add_number(&lower, VALUE_OTHERS);
     buf_printf(out, "%s{\"id\":%zu,\"normal\":", i > 0 ? "," : "", i);
     json_safe_uint(out, g->normal_told);
     add_list(out, "keys", &keys);
     add_list(out, "now", &now);
+    add_if_any(out, "at_least", &lower);
     buf_addc(out, '}');
-    out->oom |= keys.oom | now.oom;
+    out->oom |= keys.oom | now.oom | lower.oom;
     buf_free(&keys);
     buf_free(&now);
+    buf_free(&lower);
 }
 
 void model_state(const struct model *m, uint64_t n, int64_t t, uint64_t skipped, struct buf *out)

@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 
+#include "session/handle.h"
 #include "util/buftext.h"
+#include "web/keys.h"
 #include "web/model.h"
 
 struct fixture {
@@ -153,6 +155,55 @@ static void divisors_are_told_and_not_applied(void **state)
                                                       "\"add\":[[0,500]],\"normal\":100}]}");
 }
 
+/* Marks a value as a lower bound, as a node marks it; nothing in the local tier is one. */
+static void mark_lower(struct fixture *f, uint32_t agg, size_t entry)
+{
+    struct aggr_table *t = &f->h->session.aggr;
+    const struct aggr_entry *e = t->aggr[agg].entry[entry];
+    aggr_mark_lower(t, agg, e->raw, e->rawlen);
+}
+
+static void lower_bounds_are_told(void **state)
+{
+    struct fixture *f = *state;
+    run(f, "BEGIN { @s[1] = sum(5); @s[2] = sum(6); @c = count(); exit(0); }");
+    mark_lower(f, 0, 1);
+    read_once(f, 1);
+    assert_string_equal(buf_str(&f->results),
+                        HEAD(1) "{\"id\":0,\"keys\":[[0,1],[1,2]],\"add\":[[0,5],[1,6]],"
+                                "\"at_least\":[1]},"
+                                "{\"id\":1,\"keys\":[[0]],\"add\":[[0,1]]}]}");
+    read_once(f, 2); /* once is enough */
+    assert_string_equal(buf_str(&f->results), HEAD(2) "]}");
+    model_state(f->m, 2, 5000, 0, &f->state);
+    assert_non_null(strstr(buf_str(&f->state), "\"now\":[[0,5],[1,6]],\"at_least\":[1]}"));
+    /* A value that is cleared is none any more; those that still are come with `now`. */
+    mark_lower(f, 0, 0);
+    read_once(f, 3);
+    assert_string_equal(buf_str(&f->results), HEAD(3) "{\"id\":0,\"at_least\":[0]}]}");
+    model_before(f->m, f->h, "s");
+    aggr_clear(&f->h->session.aggr.aggr[0]);
+    mark_lower(f, 0, 0);
+    read_once(f, 4);
+    assert_string_equal(buf_str(&f->results), HEAD(4) "{\"id\":0,\"now\":[],\"at_least\":[0]}]}");
+}
+
+static void lower_bounds_of_keys_without_room_are_told(void **state)
+{
+    struct fixture *f = *state;
+    run(f, "BEGIN { @s[1] = sum(5); exit(0); }");
+    atomic_store(&f->keys, KEYS_SHARED); /* no room for a key */
+    mark_lower(f, 0, 0);
+    read_once(f, 1);
+    atomic_store(&f->keys, 0);
+    assert_string_equal(buf_str(&f->results),
+                        HEAD(1) "{\"id\":0,\"add\":[[-1,5]],\"at_least\":[-1]}]}");
+    read_once(f, 2);
+    assert_string_equal(buf_str(&f->results), HEAD(2) "]}");
+    model_state(f->m, 2, 5000, 0, &f->state);
+    assert_non_null(strstr(buf_str(&f->state), "\"now\":[[-1,5]],\"at_least\":[-1]}"));
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -161,6 +212,8 @@ int main(void)
         T(what_is_cleared_was_added),
         T(what_is_truncated_was_added_and_is_gone),
         T(divisors_are_told_and_not_applied),
+        T(lower_bounds_are_told),
+        T(lower_bounds_of_keys_without_room_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,31 @@ def test_counts_of_a_node(t, s):
     w.wait("cost")
 
 
+def test_lower_bounds_of_a_node(t, s):
+    """Keys whose values have become lower bounds are told, as is that they are none any more, also to who comes later."""
+    node = t.node()
+    sink, worker = node("spawn(timer, sleep, [infinity])"), node("etw:worker()")
+    a, b = s.websocket(), s.websocket()
+    m = a.start("""#pragma D option aggrate=100ms
+        erlang*:::message-send /args[0] == $$1 && args[1] == $$2/ { @[arg2 > 1000] = sum(arg2); @n = count(); }""",
+                node=node.name, args=[worker, sink], options={"maxload": "off"})
+
+    def send(*messages):
+        each = ", ".join(messages)
+        node(f"etw:as({erlt.pid(worker)}, fun() -> [{erlt.pid(sink)} ! M || M <- [{each}]], ok end)")
+
+    def sums(w):
+        return w.wait("results", lambda m: any(x["id"] == 0 for x in m["aggregations"]))["aggregations"]
+    send("{1}")
+    t.equal([x.get("at_least") for x in sums(a)], [None, None], "a small one")
+    send("lists:seq(1, 5000)")
+    t.equal([(x["id"], x.get("at_least"), x["add"]) for x in sums(a)], [(0, [1], [[1, 2000]]), (1, None, [[0, 1]])], "a large one")
+    send("lists:seq(1, 5000)")
+    t.equal([x.get("at_least") for x in sums(a)], [None, None], "once is enough")
+    b.send({"type": "join", "id": 9, "trace": m["trace"]})
+    t.equal([x.get("at_least") for x in b.wait("state")["aggregations"]], [[1], None], "who comes later")
+
+
 def test_pages_share_a_trace(t, s):
     a, b, c = s.websocket(), s.websocket(), s.websocket()
     first = a.start(TICK, name="one")

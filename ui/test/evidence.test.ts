@@ -50,14 +50,23 @@ const textOf = (s: Saved) => write(s).join("");
 
 test("an opened session has the same cells, keys and values, and saves the same bytes", async () => {
     const t = trace();
+    const sizes = trace(3);
+    sizes.results({ type: "results", n: 99, t: T0 + 99_000, dt: 1000, aggregations: [{ id: 1, at_least: [2, 3] }] });
+    assert.match(textOf(saved(sizes)), /"version":2,.*"atLeast":\[2,3\]/);
+    assert.equal(textOf(read(textOf(saved(sizes)))), textOf(saved(sizes)), "with lower bounds");
     for (const s of [saved(t), saved(t, { running: true })]) {
         const first = textOf(s);
+        assert.match(first, /"version":1,/);
         const again = read(first);
         assert.equal(textOf(again), first);
         assert.deepEqual(again.trace.columns, t.columns);
         for (const [id, a] of t.aggregations) {
             const b = again.trace.aggregations.get(id)!;
-            assert.deepEqual([b.keys, b.now, b.gone, b.normal], [a.keys, a.now, a.gone, a.normal], a.name);
+            assert.deepEqual(
+                [b.keys, b.now, b.gone, b.normal, b.atLeast],
+                [a.keys, a.now, a.gone, a.normal, a.atLeast],
+                a.name,
+            );
         }
         assert.deepEqual(again.trace.records, t.records);
         assert.deepEqual([again.trace.marking, again.look, again.running], [t.marking, s.look, s.running]);
@@ -76,7 +85,7 @@ const OTHER: [string, RegExp][] = [
     ["null", /no session/],
     ["[1]", /no session/],
     ['{"format":"other"}', /no session/],
-    ['{"format":"erltrace session","version":2}', /later erltrace/],
+    ['{"format":"erltrace session","version":3}', /later erltrace/],
     ['{"format":"erltrace session"}', /lacks the field "version"/],
 ];
 type Change = (old: unknown) => unknown;
@@ -379,6 +388,8 @@ test("marks are notes, what the script prints as marks, and crossings, by time",
         [1000, "note", "first"],
         [2000, "note", "later"],
     ]);
+    t.gaps.push({ from: T0 + 1500, to: T0 + 4700, what: "server", node: "shop@two" });
+    assert.deepEqual(short()[3], [1500, "gap", "shop@two: server restarted: 3.2 s missing"]);
     t.marking = { ...t.marking, records: true };
     assert.deepEqual(
         short()

@@ -171,11 +171,12 @@ test("keys keep their numbers where a trace goes on", () => {
             ],
         },
     );
-    assert.deepEqual(s.change({ id: 3, keys: [[2, "a", "1"]], now: [[2, 1]], gone: [1] }), {
+    assert.deepEqual(s.change({ id: 3, keys: [[2, "a", "1"]], now: [[2, 1]], gone: [1], at_least: [2, -1] }), {
         id: 3,
         keys: [[0, "a", "1"]],
         now: [[0, 1]],
         gone: [5],
+        at_least: [0, -1],
     });
 });
 

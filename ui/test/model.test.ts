@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { addHist, bucketsOf, type Hist, percentile, total } from "../src/model/buckets.ts";
 import { palette, scaleFor } from "../src/model/colour.ts";
 import { csv, heatCsv, listCsv, traceJson } from "../src/model/export.ts";
-import { flame, folded, framesOf, matched, stacksOf } from "../src/model/flame.ts";
+import { flame, folded, frames, framesOf, matched, stacksOf } from "../src/model/flame.ts";
 import { compact, divided, exact, guessUnit, percent, range, value } from "../src/model/format.ts";
 import {
     columnHist,
@@ -89,6 +89,61 @@ test("what the script sees is the sum of what was added, until it clears or trun
         ["y", 3],
         ["all other keys", 9],
     ]);
+});
+
+test("a lower bound is one until the script clears it, and so is every sum of it", () => {
+    const t = trace(agg(0, "sum", ["string", "stack"]), agg(1, "quantize"));
+    const [a, h] = [t.aggregations.get(0)!, t.aggregations.get(1)!];
+    t.results(
+        results(
+            1,
+            {
+                id: 0,
+                keys: [
+                    [0, "x", ["leaf", "root"]],
+                    [1, "y", ["other", "root"]],
+                ],
+                add: [
+                    [0, 5],
+                    [1, 7],
+                ],
+                at_least: [1],
+            },
+            { id: 1, keys: [[0, "k"]], add: [[0, 70, 3]], at_least: [0] },
+        ),
+    );
+    const marked = () => {
+        const root = tree(a, t.columns, true);
+        return [root, ...root.children].map((i) => [i.label, i.atLeast]);
+    };
+    assert.deepEqual(marked(), [
+        ["total", true],
+        ["x", false],
+        ["y", true],
+    ]);
+    assert.equal(tree(h, t.columns, true).atLeast, true);
+    const named = [...frames(flame(stacksOf(a), false))].map((f) => [f.name, f.atLeast]);
+    assert.deepEqual(named.sort(), [["all", true], ["leaf", false], ["other", true], ["root", false], ["root", true], ["x", false], ["y", true]].sort()); // biome-ignore format: a line
+    assert.equal(
+        [...frames(flame(stacksOf(h), false))].some((f) => f.atLeast),
+        false,
+        "how many values there are is known",
+    );
+    assert.match(
+        listCsv(a, tree(a, t.columns, false)),
+        /^key,sum,per second,at least\r\n"x, leaf.*,false\r\n"y, .*,true\r\n$/,
+    );
+    const json = JSON.parse(traceJson(t)) as { aggregations: { keys: { at_least?: boolean }[] }[] };
+    assert.deepEqual(
+        json.aggregations[0]!.keys.map((k) => k.at_least),
+        [undefined, true],
+    );
+    t.state({ type: "state", n: 1, t: T0 + 1000, skipped: 0, aggregations: [{ id: 0, keys: [[0, "x", ["leaf"]], [1, "y", ["other"]]], now: [[0, 5], [1, 7]], at_least: [0] }] }); // biome-ignore format: a line
+    assert.deepEqual([...a.atLeast], [0], "as the state says");
+    t.results(results(2, { id: 0, now: [[1, 3]], at_least: [1] }));
+    assert.deepEqual([...a.atLeast], [1], "after a clear those that came with it");
+    t.results(results(3, { id: 0, gone: [1], now: [] }));
+    assert.deepEqual([...a.atLeast], []);
 });
 
 test("the histogram of each key in view", () => {

@@ -76,10 +76,26 @@ export function heatCsv(agg: Aggregation, columns: readonly Column[], filter: Re
 
 /** The leaves of a list, one line each. */
 export function listCsv(agg: Aggregation, root: Item): string {
-    const rows: unknown[][] = [["key", agg.hist ? "count" : agg.fn, "per second", ...(agg.hist ? ["p50", "p99"] : [])]];
+    const least = agg.atLeast.size > 0; // some values are lower bounds
+    const rows: unknown[][] = [
+        [
+            "key",
+            agg.hist ? "count" : agg.fn,
+            "per second",
+            ...(agg.hist ? ["p50", "p99"] : []),
+            ...(least ? ["at least"] : []),
+        ],
+    ];
     const visit = (item: Item, above: string[]): void => {
         const path = [...above, item.label];
-        if (item.leaf) rows.push([path.join(", "), item.value, item.rate, ...(agg.hist ? [item.p50, item.p99] : [])]);
+        if (item.leaf)
+            rows.push([
+                path.join(", "),
+                item.value,
+                item.rate,
+                ...(agg.hist ? [item.p50, item.p99] : []),
+                ...(least ? [String(item.atLeast)] : []),
+            ]);
         for (const c of item.children) visit(c, path);
     };
     for (const c of root.children) visit(c, []);
@@ -122,6 +138,7 @@ export function traceJson(t: Trace): string {
         keys: [...a.rows()].map(([key, value]) => ({
             key: a.parts(key),
             value: value instanceof Map ? null : a.shown(value),
+            at_least: a.atLeast.has(key) || undefined,
             buckets:
                 value instanceof Map
                     ? [...value]

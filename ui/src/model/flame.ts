@@ -16,6 +16,8 @@ export interface Frame {
     x0: number;
     x1: number;
     parent: Frame | null;
+    /** The value is a lower bound. */
+    atLeast: boolean;
     /** How much of the value is at which lines, "file:line". */
     lines: Map<string, number>;
 }
@@ -67,23 +69,34 @@ export function canFlame(agg: Aggregation): boolean {
 export const FLAME_MODES = ["heavy", "time", "sandwich"] as const;
 export type FlameMode = (typeof FLAME_MODES)[number];
 
-export type Stacks = readonly (readonly [readonly string[], number])[];
+/** Stacks with their values; atLeast: which is a lower bound. */
+export type Stacks = readonly (readonly [stack: readonly string[], value: number, atLeast?: boolean])[];
 
 /** All stacks of these keys with their values, if above zero: outermost frame first. */
-export function stacksOf(agg: Aggregation, rows: Iterable<[number, Value]> = agg.rows()): [string[], number][] {
-    const out: [string[], number][] = [];
+export function stacksOf(
+    agg: Aggregation,
+    rows: Iterable<[number, Value]> = agg.rows(),
+): [string[], number, boolean?][] {
+    const out: [string[], number, boolean?][] = [];
     for (const [key, value] of rows) {
         const n = agg.shown(value);
-        if (n > 0) out.push([agg.parts(key).flatMap(framesOf), n]);
+        const frames = agg.parts(key).flatMap(framesOf);
+        if (n > 0) out.push(agg.atLeast.has(key) && !agg.hist ? [frames, n, true] : [frames, n]);
     }
     return out;
 }
 
 // Adds one stack below a frame; frames in the order of the stack.
-function grow(root: Frame, stack: readonly string[], value: number, index: Map<Frame, Map<string, Frame>>): void {
+function grow(
+    root: Frame,
+    [stack, value, least = false]: Stacks[number],
+    reverse: boolean,
+    index: Map<Frame, Map<string, Frame>>,
+): void {
     let at = root;
     at.value += value;
-    for (const frame of stack) {
+    at.atLeast ||= least;
+    for (const frame of reverse ? [...stack].reverse() : stack) {
         const [name, line] = splitLine(frame);
         let below = index.get(at);
         if (!below) index.set(at, (below = new Map()));
@@ -94,6 +107,7 @@ function grow(root: Frame, stack: readonly string[], value: number, index: Map<F
             at.children.push(next);
         }
         next.value += value;
+        next.atLeast ||= least;
         if (line && (next.lines.has(line) || next.lines.size < LINES))
             next.lines.set(line, (next.lines.get(line) ?? 0) + value);
         at = next;
@@ -110,6 +124,7 @@ const make = (name: string, depth: number, parent: Frame | null): Frame => ({
     x0: 0,
     x1: 1,
     parent,
+    atLeast: false,
     lines: new Map(),
 });
 
@@ -117,7 +132,7 @@ const make = (name: string, depth: number, parent: Frame | null): Frame => ({
 export function flame(stacks: Stacks, reverse: boolean, name = "all"): Frame {
     const root = make(name, 0, null);
     const index = new Map();
-    for (const [frames, value] of stacks) grow(root, reverse ? [...frames].reverse() : frames, value, index);
+    for (const stack of stacks) grow(root, stack, reverse, index);
     place(root, true);
     return root;
 }
@@ -128,9 +143,10 @@ export function timeline(columns: readonly { name: string; stacks: Stacks }[], r
     for (const { name, stacks } of columns) {
         const column = make(name, 1, root);
         const index = new Map();
-        for (const [frames, value] of stacks) grow(column, reverse ? [...frames].reverse() : frames, value, index);
+        for (const stack of stacks) grow(column, stack, reverse, index);
         if (column.value === 0) continue;
         root.value += column.value;
+        root.atLeast ||= column.atLeast;
         root.children.push(column);
     }
     place(root, false);
@@ -174,13 +190,13 @@ export function functionsOf(stacks: Stacks): FunctionRow[] {
 
 /** Who calls a function, and what it calls: two trees with it as their root. A function that calls itself counts from its outermost call. */
 export function around(stacks: Stacks, name: string): { callers: Frame; callees: Frame } {
-    const callers: [readonly string[], number][] = [];
-    const callees: [readonly string[], number][] = [];
-    for (const [frames, value] of stacks) {
+    const callers: Stacks[number][] = [];
+    const callees: Stacks[number][] = [];
+    for (const [frames, value, least] of stacks) {
         const i = frames.findIndex((f) => splitLine(f)[0] === name);
         if (i < 0) continue;
-        callers.push([frames.slice(0, i), value]);
-        callees.push([frames.slice(i + 1), value]);
+        callers.push([frames.slice(0, i), value, least]);
+        callees.push([frames.slice(i + 1), value, least]);
     }
     return { callers: flame(callers, true, name), callees: flame(callees, false, name) };
 }

@@ -19,6 +19,8 @@ export interface Item {
     rate: number; // added in the last second
     p50: number;
     p99: number;
+    /** Value, rate, median and percentile are lower bounds; of a histogram the value is not. */
+    atLeast: boolean;
     children: Item[];
     leaf: boolean;
 }
@@ -96,7 +98,20 @@ export function tree(
         below: Map<string, Node> | null;
     }
     const make = (path: string, part: Part, label: string, depth: number, parts: readonly Part[] = []): Node => ({
-        item: { path, part, parts, label, depth, value: 0, rate: 0, p50: NaN, p99: NaN, children: [], leaf: true },
+        item: {
+            path,
+            part,
+            parts,
+            label,
+            depth,
+            value: 0,
+            rate: 0,
+            p50: NaN,
+            p99: NaN,
+            atLeast: false,
+            children: [],
+            leaf: true,
+        },
         values: [],
         below: null,
     });
@@ -105,8 +120,10 @@ export function tree(
         const parts = agg.parts(key);
         const texts = labelsOf(parts);
         const r = rate.get(key) ?? 0;
+        const least = agg.atLeast.has(key);
         let at = root;
         root.item.rate += r;
+        root.item.atLeast ||= least;
         const deep = nested ? texts.length : 1;
         for (let i = 0; i < deep; i++) {
             const label = nested ? texts[i]! : texts.join(", ");
@@ -126,6 +143,7 @@ export function tree(
             }
             at = next;
             at.item.rate += r;
+            at.item.atLeast ||= least;
         }
         at.values.push(value);
     }

@@ -66,6 +66,7 @@ export interface Change {
     now?: Row[];
     normal?: Int;
     gone?: number[];
+    at_least?: number[]; // keys whose values have become lower bounds; after `now`: all of them
 }
 export interface Results {
     type: "results";

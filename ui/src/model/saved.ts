@@ -39,7 +39,8 @@ import {
 import { D_FUNCTIONS } from "./words.ts";
 
 const FORMAT = "erltrace session";
-const VERSION = 1;
+/** Of a file with lower bounds 2, else 1. */
+const VERSIONS = [1, 2] as const;
 
 /** Largest size of the text of a session, bytes; of a file at most the same. */
 const MOST_BYTES = 256 << 20;
@@ -168,7 +169,7 @@ const info = object({
 
 const head = object({
     format: one([FORMAT]),
-    version: integer(VERSION, VERSION),
+    version: integer(...VERSIONS),
     erltrace: text(100),
     running: bool,
     look: text(100_000),
@@ -183,13 +184,16 @@ const head = object({
     recordsSkipped: count,
     recordCount: count,
     aggregations: list(
-        object({
-            id: integer(0, 10_000),
-            normal: number,
-            keys: list((v, at) => (Array.isArray(v) ? v : list(part, 0)(v, at)) as unknown[], KEYS),
-            now: list(numbers(2 * BUCKETS + 1), KEYS),
-            gone: numbers(KEYS, true),
-        }),
+        object(
+            {
+                id: integer(0, 10_000),
+                normal: number,
+                keys: list((v, at) => (Array.isArray(v) ? v : list(part, 0)(v, at)) as unknown[], KEYS),
+                now: list(numbers(2 * BUCKETS + 1), KEYS),
+                gone: numbers(KEYS, true),
+            },
+            { atLeast: numbers(KEYS, true) },
+        ),
         1000,
     ),
     columns: list(
@@ -242,6 +246,7 @@ function aggregation(a: Aggregation): object {
         keys: [...a.keys].map(([key, parts]) => [key, ...parts]),
         now: [...a.now].map(([key, v]) => [...numbersOf(key, v)]),
         gone: [...a.gone],
+        ...(a.atLeast.size > 0 ? { atLeast: [...a.atLeast] } : {}),
     };
 }
 
@@ -264,7 +269,7 @@ export function write(s: Saved): string[] {
     const { enabled, aggregations } = t.info;
     const head = {
         format: FORMAT,
-        version: VERSION,
+        version: VERSIONS[[...t.aggregations.values()].some((a) => a.atLeast.size > 0) ? 1 : 0],
         erltrace: s.erltrace,
         running: s.running,
         look: s.look,
@@ -314,7 +319,7 @@ const key = (v: number, at: string): number => {
 
 function restoreKeys(
     a: Aggregation,
-    from: { normal: number; keys: unknown[][]; now: number[][]; gone: number[] },
+    from: { normal: number; keys: unknown[][]; now: number[][]; gone: number[]; atLeast?: number[] },
 ): void {
     const at = `the aggregation ${a.name}`;
     if (from.normal === 0) throw new Wrong(`${at} is divided by 0`);
@@ -337,6 +342,7 @@ function restoreKeys(
         a.now.set(key(id!, at), v);
     }
     for (const id of from.gone) a.gone.add(key(id, at));
+    for (const id of from.atLeast ?? []) a.atLeast.add(key(id, at));
 }
 
 function bucket(b: number, a: Aggregation, at: string): number {
@@ -375,7 +381,7 @@ export function read(said: string): Saved {
     }
     const claim = v as { format?: unknown; version?: unknown } | null;
     if (typeof v !== "object" || claim?.format !== FORMAT) throw new Wrong("it is no session of erltrace");
-    if (Number(claim.version) > VERSION) throw new Wrong("it was saved by a later erltrace than this one");
+    if (Number(claim.version) > VERSIONS[1]) throw new Wrong("it was saved by a later erltrace than this one");
     const f = head(v, "");
     if (f.trace.aggregations.reduce((sum, a) => sum + (a.buckets?.from.length ?? 0), 0) > BUCKETS)
         throw new Wrong("its aggregations have too many buckets");

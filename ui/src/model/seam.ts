@@ -37,6 +37,7 @@ export class Seam {
         if (add) out.add = add;
         if (now) out.now = now;
         if (c.gone) out.gone = c.gone.map((id) => this.key(id));
+        if (c.at_least) out.at_least = c.at_least.map((id) => this.key(id));
         if (c.normal !== undefined) out.normal = c.normal;
         return out;
     }

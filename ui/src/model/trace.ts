@@ -33,7 +33,7 @@ export const GRACE_MS = 500;
 /** How long columns are kept, ms. */
 export const KEPT = 600_000;
 /** How long readings that come more often than once a second are kept each by itself, ms: whole seconds. */
-const FINE_MS = 60_000;
+export const FINE_MS = 60_000;
 /** Most cells of all columns of a trace together: 16 bytes each; of readings by themselves a quarter more. */
 export const CELLS = 4_000_000;
 /** Most lines of the console, and rows of records. */
@@ -90,8 +90,11 @@ export class Aggregation {
     now = new Map<number, Value>();
     /** Keys that the script has removed. */
     gone = new Set<number>();
+    /** Keys whose values are lower bounds, since a size in them was too large to count. */
+    atLeast = new Set<number>();
     /** What was counted before the trace was started again. */
     private carried: [number, Value][] = [];
+    private carriedAtLeast: ReadonlySet<number> = new Set();
     private cleared = false;
     private seam: Seam | null = null;
 
@@ -165,6 +168,7 @@ export class Aggregation {
     resume(): void {
         this.seam = new Seam(this.keys);
         this.carried = this.cleared || stands(this.fn) ? [] : [...this.now];
+        this.carriedAtLeast = new Set(this.carried.length > 0 ? this.atLeast : []);
     }
 
     /** A change as the server has said it, in our numbers of keys. */
@@ -186,6 +190,7 @@ export class Aggregation {
         if (c.now) {
             this.cleared = true;
             this.carried = [];
+            this.carriedAtLeast = new Set();
         }
         this.apply(c);
     }
@@ -196,10 +201,14 @@ export class Aggregation {
             this.gone.delete(key);
         }
         for (const row of c.add ?? []) this.gone.delete(num(row[0]!));
-        if (c.now) this.setNow(c.now);
-        else if (c.add) this.add(c.add);
+        if (c.now) {
+            this.setNow(c.now);
+            this.atLeast.clear();
+        } else if (c.add) this.add(c.add);
+        for (const key of c.at_least ?? []) this.atLeast.add(key);
         for (const key of c.gone ?? []) {
             this.now.delete(key);
+            this.atLeast.delete(key);
             this.gone.add(key);
         }
         for (const key of this.now.keys()) this.gone.delete(key);
@@ -231,6 +240,7 @@ export class Aggregation {
                 );
             this.gone.delete(key);
         }
+        for (const key of this.carriedAtLeast) this.atLeast.add(key);
     }
 
     cells(rows: Row[]): Cells {
@@ -318,7 +328,7 @@ export class Trace {
     last = 0;
     news = 0;
     /** Of what times nothing is known, since the trace had to be started again. */
-    readonly gaps: { from: number; to: number; what: What }[] = [];
+    readonly gaps: { from: number; to: number; what: What; node?: string }[] = [];
     /** Whether it is out of reach: nothing that is shown is live. */
     cut = false;
     /** When the last reading came, by this page's clock: ms. The server's clock may differ. */

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { app } from "../app.ts";
 import { oklch } from "../model/colour.ts";
 import { depthOf, type Frame, find, frames, linesOf, pathOf } from "../model/flame.ts";
-import { percent } from "../model/format.ts";
+import { atLeast, percent } from "../model/format.ts";
 import { type Thing, thingsOf } from "../model/next.ts";
 import { css, font, prepare, useSize } from "./canvas.tsx";
 import { ask } from "./next.tsx";
@@ -182,7 +182,7 @@ export function FlameGraph({
         e.preventDefault();
     };
     const said = (f: Frame) =>
-        `${f.name}: ${fn} ${text(f.value)}, ${percent(f.value / Math.max(1, whole))} of all, itself ${text(f.self)}`;
+        `${f.name}: ${fn} ${atLeast(text(f.value), f.atLeast)}, ${percent(f.value / Math.max(1, whole))} of all, itself ${atLeast(text(f.self), f.atLeast && f.self > 0)}`;
     const tip = hover?.frame;
     return (
         <div
@@ -240,11 +240,11 @@ export function FlameGraph({
                     ))}
                     <dl>
                         <dt>{fn}</dt>
-                        <dd>{text(tip.value)}</dd>
+                        <dd>{atLeast(text(tip.value), tip.atLeast)}</dd>
                         <dt>of all</dt>
                         <dd>{percent(tip.value / Math.max(1, whole))}</dd>
                         <dt>itself</dt>
-                        <dd>{text(tip.self)}</dd>
+                        <dd>{atLeast(text(tip.self), tip.atLeast && tip.self > 0)}</dd>
                     </dl>
                 </div>
             )}

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { valuesOf } from "../model/buckets.ts";
-import { compact, exact, moment, percent, range, type Unit, value } from "../model/format.ts";
+import { atLeast, compact, exact, moment, percent, range, type Unit, value } from "../model/format.ts";
 import { compare, keyCounts, used } from "../model/heat.ts";
 import { KeyTable } from "../model/keytable.ts";
 import { type Chosen, within } from "../model/look.ts";
@@ -246,6 +246,7 @@ export function KeysPanel(props: Props) {
     }
 
     const number = (x: number) => (Number.isNaN(x) ? -Infinity : x);
+    const percentile = (x: number, k: number) => atLeast(value(x, unit), agg.atLeast.has(k));
     const rows = table!.rows.filter((k) => matches(k.key));
     const sign = down ? -1 : 1;
     if (typeof by === "number") {
@@ -335,11 +336,11 @@ export function KeysPanel(props: Props) {
                             {selection ? exact(k.count) : compact(k.count)}
                         </span>
                         <span role="cell" class="num dim">
-                            {selection ? percent(k.share) : value(k.p50, unit)}
+                            {selection ? percent(k.share) : percentile(k.p50, k.key)}
                         </span>
                         {!selection && (
                             <span role="cell" class="num dim p99">
-                                {value(k.p99, unit)}
+                                {percentile(k.p99, k.key)}
                             </span>
                         )}
                         {!selection && (

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { app } from "../app.ts";
 import { fileName } from "../keep.ts";
 import { about, described, listCsv } from "../model/export.ts";
-import { compact, exact, percent, value } from "../model/format.ts";
+import { atLeast, compact, exact, percent, value } from "../model/format.ts";
 import { additive, isAmount, isMean, resultOf, stands } from "../model/functions.ts";
 import { barOf, type Item, lines, type SortBy, sort, tree } from "../model/list.ts";
 import { thingsOf } from "../model/next.ts";
@@ -52,8 +52,13 @@ export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
     };
     const rated = !stands(agg.fn);
     const sums = additive(agg.fn);
-    const text = (n: number) => (resultOf(agg.fn) === "count" || agg.hist || unit === "" ? exact(n) : value(n, unit));
-    const perSecond = (n: number) => (isAmount(agg.fn) && unit !== "" ? value(n, unit) : compact(n));
+    const text = (i: Item) =>
+        resultOf(agg.fn) === "count" || agg.hist || unit === ""
+            ? atLeast(exact(i.value), i.atLeast && !agg.hist)
+            : atLeast(value(i.value, unit), i.atLeast);
+    const perSecond = (i: Item) =>
+        atLeast(isAmount(agg.fn) && unit !== "" ? value(i.rate, unit) : compact(i.rate), i.atLeast && isAmount(agg.fn));
+    const percentile = (n: number, i: Item) => atLeast(value(n, unit), i.atLeast && !Number.isNaN(n));
     const head = (id: SortBy, name: string, title: string) => (
         <SortHead
             on={by === id}
@@ -120,21 +125,21 @@ export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
                             </span>
                             {agg.hist && (
                                 <span role="cell" class="num">
-                                    {value(root.p50, unit)}
+                                    {percentile(root.p50, root)}
                                 </span>
                             )}
                             {agg.hist && (
                                 <span role="cell" class="num">
-                                    {value(root.p99, unit)}
+                                    {percentile(root.p99, root)}
                                 </span>
                             )}
                             {rated && (
                                 <span role="cell" class="num">
-                                    {perSecond(root.rate)}
+                                    {perSecond(root)}
                                 </span>
                             )}
                             <span role="cell" class="num">
-                                {text(root.value)}
+                                {text(root)}
                             </span>
                             <span role="cell" class="share" />
                         </div>
@@ -176,21 +181,21 @@ export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
                             </span>
                             {agg.hist && (
                                 <span role="cell" class="num dim">
-                                    {value(i.p50, unit)}
+                                    {percentile(i.p50, i)}
                                 </span>
                             )}
                             {agg.hist && (
                                 <span role="cell" class="num dim">
-                                    {value(i.p99, unit)}
+                                    {percentile(i.p99, i)}
                                 </span>
                             )}
                             {rated && (
                                 <span role="cell" class={`num ${i.rate === 0 ? "faint" : ""}`}>
-                                    {perSecond(i.rate)}
+                                    {perSecond(i)}
                                 </span>
                             )}
                             <span role="cell" class="num strong">
-                                {text(i.value)}
+                                {text(i)}
                             </span>
                             <span role="cell" class="share">
                                 <i style={{ width: `${100 * Math.min(1, bar)}%` }} />

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { app } from "../app.ts";
 import { fileName } from "../keep.ts";
 import { about, described, seriesCsv } from "../model/export.ts";
-import { clock, compact, value } from "../model/format.ts";
+import { atLeast, clock, compact, value } from "../model/format.ts";
 import { isAmount, isSum } from "../model/functions.ts";
 import { type Line, linesOf, type Measure, middle, steps, timed, timeSteps } from "../model/series.ts";
 import { type Aggregation, ALL, type Column, keyText, type Trace } from "../model/trace.ts";
@@ -58,6 +58,8 @@ export function Series({ trace, agg }: { trace: Trace; agg: Aggregation }) {
         l.key === ALL ? css("--text") : colours[Math.max(0, keyed.indexOf(l)) % colours.length]!;
     const text = (v: number) =>
         rate && !isAmount(agg.fn) ? `${compact(v)}/s` : rate ? `${value(v, unit)}/s` : value(v, unit);
+    const least = (l: Line) =>
+        (!agg.hist || measure !== "rate") && (l.key === ALL ? agg.atLeast.size > 0 : agg.atLeast.has(l.key));
     // the line over all keys would make the others flat, so it is drawn when it is asked for, and on an axis of its own
     const drawn = (l: Line) => (l.key === ALL ? app.view.total : !off.has(l.key));
     const visible = useMemo(
@@ -337,7 +339,9 @@ export function Series({ trace, agg }: { trace: Trace; agg: Aggregation }) {
                                     <Middle text={l.key === ALL ? "all keys" : keyText(agg.parts(l.key))} />
                                 </span>
                                 <span class="num">
-                                    {Number.isNaN(l.values[under] ?? NaN) ? "–" : text(l.values[under]!)}
+                                    {Number.isNaN(l.values[under] ?? NaN)
+                                        ? "–"
+                                        : atLeast(text(l.values[under]!), least(l))}
                                 </span>
                             </button>
                         </li>

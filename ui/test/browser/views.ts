@@ -548,6 +548,65 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await same(async () => (await texts(s, ".list-row .strong")).map(plain), ["3", "0"]);
         }),
 
+        on("lower bounds are marked: list, keys, time series, flame graph, files", "/heatmap", async (s) => {
+            await run(
+                s,
+                [agg(0, "@words", "sum", ["string", "stack"]), agg(1, "@size", "quantize", ["string"])],
+                column(
+                    1,
+                    {
+                        id: 0,
+                        keys: [
+                            [0, "a", ["leaf", "root"]],
+                            [1, "b", ["root"]],
+                        ],
+                        add: [
+                            [0, 4009],
+                            [1, 7],
+                        ],
+                        at_least: [0],
+                    },
+                    {
+                        id: 1,
+                        keys: [
+                            [0, "small"],
+                            [1, "large"],
+                        ],
+                        add: [
+                            [0, 67, 1],
+                            [1, 74, 3],
+                        ],
+                        at_least: [1],
+                    },
+                ),
+            );
+            const row = (of: string, name: string) => s.page.locator(`[data-testid=${of}] .key-row`, { hasText: name });
+            const told = (name: string) => row("keys", name).locator(".num").allTextContents();
+            await like(async () => (await told("large")).join(), /^3,≥1\d{3},≥[12]\d{3}$/);
+            await like(async () => (await told("small")).join(), /^1,\d+(\.\d)?,\d+(\.\d)?$/);
+            await s.page.getByRole("tab", { name: "List" }).click();
+            const value = (key: string) => s.page.locator(`.list-row[data-key="${key}"] .strong`).first();
+            await s.page.getByLabel("aggregation", { exact: true }).selectOption("@words");
+            await same(async () => plain((await value("a").textContent())!), "≥4009");
+            await same(async () => await value("b").textContent(), "7");
+            await same(async () => plain((await texts(s, "[data-testid=total] .num")).at(-1)!), "≥4016");
+            const [, csv] = await download(s, "CSV");
+            assert.match(csv.toString(), /at least\r\n"a, leaf[^\n]*,true\r\n"b, root",7,[^\n]*,false\r\n$/);
+            await s.page.getByRole("tab", { name: "Time series" }).click();
+            const line = (name: string) => s.page.locator(".series-legend li", { hasText: name }).locator(".num");
+            await like(async () => await line("a,").textContent(), /^≥/);
+            await like(async () => await line("b,").textContent(), /^7/);
+            await s.page.getByRole("tab", { name: "Flame graph" }).click();
+            const graph = s.page.getByRole("application");
+            const at = s.page.locator("[data-testid=flame-at]");
+            await graph.press("ArrowUp");
+            await like(async () => await at.textContent(), /^all: sum ≥4016,/);
+            await graph.press("ArrowUp");
+            await like(async () => await at.textContent(), /^a: sum ≥4009,/);
+            await graph.press("ArrowRight");
+            await like(async () => await at.textContent(), /^b: sum 7,/);
+        }),
+
         on(
             "heat map: the parts of keys are columns that sort, and each key has its histogram",
             "/heatmap",
