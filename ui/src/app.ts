@@ -143,6 +143,7 @@ export class App {
     private checkId = 0;
     private checkTimer = 0;
     private written = "";
+    private keptGroup = ""; // what is kept of the traces of several nodes
     private seam = false; // the next trace goes on where this one has ended
     private past = 0; // steps of the browser's history, from where the page was entered
     private stepKind = "";
@@ -186,7 +187,12 @@ export class App {
             },
         );
         const left = mine.left(this.place);
-        if (left) {
+        if (left?.traces) {
+            this.phase = "starting";
+            const nodes = left.traces.map(([node]) => node);
+            const group: Group = new Group(nodes, {}, this.view.apart, (m) => this.heard(group, m), left);
+            this.group = group;
+        } else if (left) {
             this.life.reloaded(left.server, Date.now());
             this.phase = "starting";
             this.trace = null;
@@ -527,7 +533,7 @@ export class App {
     private runOn(nodes: string[], start: Record<string, unknown>): void {
         if (this.busy && !this.group) this.session!.send({ type: "stop" });
         this.begin();
-        mine.forget(); // several traces are not found again by a page that is loaded again
+        mine.forget(); // until one of them runs
         this.plan.started(() => this.stop());
         this.startId = 0;
         const group: Group = new Group(nodes, start, this.view.apart, (m) => this.heard(group, m));
@@ -549,6 +555,16 @@ export class App {
             this.step(group.nodes[0]!, group.nodes.slice(1));
         }
         this.phase = group.phase;
+        if (group.left && this.phase === "failed") {
+            this.awayTooLong();
+            this.group = null;
+            this.phase = "idle";
+        }
+        const { found } = group;
+        const kept = JSON.stringify(found);
+        if (found && kept !== this.keptGroup) this.keep(found);
+        else if (!found && !this.busy) mine.forget();
+        this.keptGroup = kept;
         this.failed = this.phase === "failed" ? group.failed : null;
         this.progress = group.progress;
         this.changed();
@@ -590,7 +606,7 @@ export class App {
         this.phase = "starting";
         this.life.lost = null;
         this.seam = false;
-        this.keep(0);
+        this.keep({ server: this.life.serverId, trace: 0 });
         this.stopAt = 0;
         this.failed = null;
         this.progress = null;
@@ -700,21 +716,7 @@ export class App {
         if (!t || this.phase !== "running") {
             if (this.phase === "starting" && lost?.what === "link")
                 this.failed = { tag: "", text: "the connection was lost while it started", hint: null };
-            else if (lost?.what === "reload")
-                this.notices = [
-                    {
-                        severity: "warning",
-                        tag: "",
-                        text: "the trace of this page has ended, as the page was away for too long",
-                        hint: null,
-                        file: null,
-                        line: 0,
-                        column: 0,
-                        length: 0,
-                        source: null,
-                        rendered: "",
-                    },
-                ];
+            else if (lost?.what === "reload") this.awayTooLong();
             this.phase = this.failed ? "failed" : t ? "stopped" : "idle";
         } else {
             const away = `${Math.round((Date.now() - (lost?.since ?? 0)) / 1000)} s`;
@@ -731,6 +733,12 @@ export class App {
             this.phase = "stopped";
         }
         this.changed();
+    }
+
+    private awayTooLong(): void {
+        const text = "the trace of this page has ended, as the page was away for too long";
+        const place = { file: null, line: 0, column: 0, length: 0, source: null, rendered: "" };
+        this.notices = [{ severity: "warning", tag: "", text, hint: null, ...place }];
     }
 
     /** The user does not wait for a trace that is out of reach. */
@@ -904,7 +912,7 @@ export class App {
         this.trace = this.live;
         this.seam = false;
         this.phase = "running";
-        this.keep(m.trace);
+        this.keep({ server: this.life.serverId, trace: m.trace });
     }
 
     /** What is run here, as the address has it. */
@@ -912,8 +920,8 @@ export class App {
         return url.write({ ...url.read(location.hash), view: url.DEFAULT_VIEW, look: url.NO_PLACE });
     }
 
-    private keep(trace: number): void {
-        mine.keep({ server: this.life.serverId, trace, place: this.place });
+    private keep(found: Omit<mine.Left, "place">): void {
+        mine.keep({ ...found, place: this.place });
     }
 
     dismiss(what: string): void {

@@ -1,12 +1,12 @@
-// group.ts - one script on several nodes: for each a socket with its trace, and all of them as one trace. Each node starts, is lost, and
-// ends by itself; the others do not notice.
+// group.ts - one script on several nodes: for each a socket with its trace, and all of them as one trace. Each node starts, is lost, is waited
+// for, and ends by itself; the others do not notice.
 import type { Phase } from "./app.ts";
 import { Life, type Link } from "./model/life.ts";
-import type { Message, Progress, Started } from "./model/protocol.ts";
+import type { Message, NodeInfo, Progress, Started } from "./model/protocol.ts";
 import { cellsOf, Together } from "./model/together.ts";
 import { Trace } from "./model/trace.ts";
 import * as mine from "./net/mine.ts";
-import { Session } from "./net/session.ts";
+import { get, Session } from "./net/session.ts";
 
 export class Member {
     phase: Phase = "starting";
@@ -15,21 +15,24 @@ export class Member {
     failed: { tag: string; text: string; hint: string | null } | null = null;
     progress: Progress | null = null;
     private readonly session: Session;
-    private readonly life = new Life();
-    private id: number;
-    private readonly clock = setInterval(() => this.life.tick(Date.now()) === "end" && this.lost(), 1000);
+    readonly life = new Life();
+    private id = 0;
+    private readonly clock = setInterval(() => this.tick(), 1000);
 
+    /** left: the trace that this page was watching on that server before it was loaded again. */
     constructor(
         readonly node: string,
         private readonly start: Record<string, unknown>,
         private readonly cells: number,
         private readonly notify: (m: Message | null) => void,
+        private readonly left: { server: string; trace: number } | null,
     ) {
+        if (left) this.life.reloaded(left.server, Date.now());
         this.session = new Session(
             (m) => this.message(m),
             (link, fresh, why) => this.linked(link, fresh, why),
         );
-        this.id = this.session.send({ ...start, node });
+        if (!left) this.id = this.session.send({ ...start, node });
     }
 
     get busy(): boolean {
@@ -37,7 +40,19 @@ export class Member {
     }
 
     send(m: Record<string, unknown>): void {
-        if (this.busy) this.session.send(m);
+        if (!this.busy) return;
+        const { lost } = this.life;
+        if (m.type !== "stop" || !this.trace || !lost) {
+            this.session.send(m);
+            return;
+        }
+        // nobody waits any more for what is out of reach
+        if (this.session.open && (lost.asked || lost.what !== "node")) this.session.send(m);
+        this.trace.cut = false;
+        this.trace.stopped = { type: "stopped", reason: "left", text: "while it was out of reach; it ends by itself" };
+        this.life.lost = null;
+        this.end("stopped");
+        this.notify(null);
     }
 
     close(): void {
@@ -50,7 +65,7 @@ export class Member {
     private linked(link: Link, fresh: boolean, why: string): void {
         if (!this.busy) return;
         this.life.linked(link, fresh, why, this.trace !== null, Date.now());
-        if (!this.trace && (link === "cut" || link === "gone" || link === "refused")) this.lost();
+        if (!this.trace && !this.left && (link === "cut" || link === "gone" || link === "refused")) this.lost();
         this.notice();
     }
 
@@ -60,9 +75,31 @@ export class Member {
         this.notify(null);
     }
 
+    private tick(): void {
+        const what = this.life.tick(Date.now());
+        if (what === "end") this.lost();
+        if (what === "look") void this.look();
+        if (this.life.lost) this.notify(null); // what is said has how long
+    }
+
+    /** Starts the script again if the node is there. */
+    private async look(): Promise<void> {
+        const { nodes } = await get<{ nodes: NodeInfo[] }>("/api/nodes").catch(() => ({ nodes: [] as NodeInfo[] }));
+        const there = nodes.some((n) => n.node === this.node && n.attachable);
+        if (this.busy && there && this.life.found() === "restart") this.again();
+    }
+
+    private again(): void {
+        const { script, name, args, options } = this.trace!.info;
+        this.id = this.session.send({ type: "start", page: mine.page(), script, name, args, options, node: this.node });
+    }
+
     private lost(): void {
-        const text = "the connection to the server was lost";
-        if (this.trace) this.trace.stopped = { type: "stopped", reason: "lost", text };
+        const away = this.left && !this.trace;
+        const text = away
+            ? "its trace has ended, as the page was away for too long"
+            : "the connection to the server was lost";
+        if (this.trace) this.trace.stopped = this.life.lost?.end ?? { type: "stopped", reason: "lost", text };
         else this.failed = { tag: "", text, hint: null };
         this.end(this.trace ? "stopped" : "failed");
         this.notify(null);
@@ -73,15 +110,16 @@ export class Member {
         const what = this.life.hello(server, keep, Date.now());
         const t = this.trace;
         if (what === "end") this.lost();
-        if (what === "rejoin" && t)
+        if (what === "rejoin")
             this.id = this.session.send({
                 type: "rejoin",
                 page: mine.page(),
-                trace: t.live.trace,
-                n: t.last,
-                news: t.news,
+                ...(t ? { trace: t.live.trace, n: t.last, news: t.news } : { trace: this.left?.trace ?? 0 }),
             });
-        if (what === "restart") this.id = this.session.send({ ...this.start, node: this.node });
+        if (what === "restart") {
+            if (t) this.again();
+            else this.id = this.session.send({ ...this.start, node: this.node });
+        }
     }
 
     private begun(m: Started): boolean {
@@ -119,13 +157,19 @@ export class Member {
             case "failed":
                 if (m.id !== this.id) break;
                 if (this.life.lost) {
-                    this.lost();
+                    if (this.life.lost.end) Object.assign(this.life.lost.end, { text: m.text, hint: m.hint });
+                    if (this.life.failed(Date.now()) === "end") this.lost();
+                    else this.notice();
                     return;
                 }
                 this.failed = m;
                 this.end("failed");
                 break;
             case "stopped":
+                if (this.phase === "running" && this.life.stopped(m, Date.now())) {
+                    this.notice();
+                    return;
+                }
                 if (this.trace) this.trace.stopped = m;
                 this.end(this.trace ? "stopped" : "idle");
                 break;
@@ -142,15 +186,35 @@ export class Group {
     trace: Together | null = null;
     private fresh = false;
 
-    /** start: the message that starts the trace of a node. notify: called after each message of a node's, and other changes. */
+    /**
+     * start: the message that starts the trace of a node. notify: called after each message of a node's, and other changes. left: what this
+     * page was watching before it was loaded again.
+     */
     constructor(
         readonly nodes: readonly string[],
         start: Record<string, unknown>,
         private apart: boolean,
         private readonly notify: (m: Message | null) => void,
+        readonly left: mine.Left | null = null,
     ) {
         const cells = cellsOf(nodes.length);
-        this.members = nodes.map((node, i) => new Member(node, start, cells, (m) => this.heard(i, m)));
+        const traces = new Map(left?.traces);
+        this.members = nodes.map((node, i) => {
+            const trace = traces.get(node);
+            const had = left && trace !== undefined ? { server: left.server, trace } : null;
+            return new Member(node, start, cells, (m) => this.heard(i, m), had);
+        });
+    }
+
+    /** What a page that is loaded again finds its traces by; null: none runs. */
+    get found(): Omit<mine.Left, "place"> | null {
+        const going = this.members.filter((m) => m.busy && m.trace);
+        if (going.length === 0) return null;
+        return {
+            server: going[0]!.life.serverId,
+            trace: 0,
+            traces: going.map((m) => [m.node, m.trace!.live.trace]),
+        };
     }
 
     private heard(i: number, m: Message | null): void {

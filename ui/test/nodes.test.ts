@@ -234,6 +234,50 @@ test("readings that come early and late are each shown once, and none is lost", 
     );
 });
 
+test("readings of 100 ms of several nodes are columns of 100 ms, of each node and together", () => {
+    const info = (node: string, late: number) => started(T0 + late, { node, interval: 100, aggregations: ALL_OF_THEM });
+    const [a, b] = [new Trace(info("a@h", 0)), new Trace(info("b@h", 30))];
+    const both = new Together(a.info, ["a@h", "b@h"], true);
+    both.add("a@h", a);
+    both.add("b@h", b);
+    const rand = random(7);
+    const of = (t: Trace, n: number, late: number, count: number) =>
+        t.results({
+            type: "results",
+            n,
+            t: T0 + n * 100 + late,
+            dt: 100,
+            aggregations:
+                n === 1
+                    ? KEYS.map((k) => (k.id === 1 ? { ...k, add: [[0, 70, count]] } : k))
+                    : [{ id: 1, add: [[0, 70, count]] }],
+        });
+    for (let n = 1; n <= 900; n++) {
+        of(a, n, Math.round(20 * rand()), 5);
+        of(b, n, 30 + Math.round(20 * rand()), 1000 + n);
+        both.update();
+    }
+    const { fine } = both;
+    // a minute of whole seconds is kept
+    assert.ok(fine.length >= 580 && fine.length <= 610, String(fine.length));
+    for (let i = 1; i < fine.length; i++) assert.equal(fine[i]!.n, fine[i - 1]!.n + 1, "one after the other");
+    const last = fine.at(-2)!;
+    const count = (c: { merged: Map<number, Map<number, number>> }) => c.merged.get(1)!.get(70);
+    const n = count(both.partOf("b@h", last)!)! - 1000;
+    assert.equal(count(both.partOf("a@h", last)!), 5);
+    assert.equal(count(last), 5 + 1000 + n, "what both have at that time");
+    assert.ok(n >= 898, `reading ${n}`);
+    assert.deepEqual([...last.cells.get(1)!.keys].map((k) => both.aggregations.get(1)!.parts(k)), [["a@h", "x"], ["b@h", "x"]]); // biome-ignore format: a line
+    const total = (all: readonly { merged: Map<number, Map<number, number>> }[]) =>
+        all.reduce((s, c) => s + count(c)!, 0);
+    const seconds = both.columns.filter((c) => c.t - c.dt / 2 > fine[0]!.t);
+    assert.ok(total(seconds) > 0.9 * total(fine), "the seconds have them as well");
+    // both from the same moment on, whatever was before
+    both.setApart(false);
+    assert.deepEqual(both.fine.at(-2)!.cells.get(1)!.keys.length, 1);
+    assert.equal(both.fine.length, fine.length);
+});
+
 test("columns of which the keys are not known stay so together", () => {
     const { a, b, both } = two(true);
     a.history({

@@ -1,7 +1,9 @@
-// marks.ts - what is marked on the time axis: notes of the user, markers that the script prints, and where a threshold was crossed.
+// marks.ts - what is marked on the time axis: notes of the user, markers that the script prints, where a threshold was crossed, and where a
+// gap begins since the trace had to be started again.
 import { type Hist, percentile, total } from "./buckets.ts";
 import { bool, integer, list, number, object, one, type Reader, text } from "./checked.ts";
 import { type Unit, value } from "./format.ts";
+import { gapText } from "./life.ts";
 import type { Aggregation, Column, RecordRow, Trace } from "./trace.ts";
 
 export interface Note {
@@ -45,7 +47,7 @@ export const readMarking: Reader<Marking> = object({
 
 export interface Mark {
     t: number;
-    kind: "note" | "printed" | "crossed";
+    kind: "note" | "printed" | "crossed" | "gap";
     text: string;
     /** Of a note: its number among the notes. */
     note?: number;
@@ -142,6 +144,8 @@ export function marksOf(trace: Trace, m: Marking, unit: (a: Aggregation) => Unit
         left--;
         out.push({ t: trace.info.t + r.at, kind: "printed", text });
     }
+    for (const { from, to, what, node } of trace.gaps.slice(-SHOWN))
+        out.push({ t: from, kind: "gap", text: `${node ? `${node}: ` : ""}${gapText(what, to - from)}` });
     const crossed: Mark[] = [];
     for (const { threshold, agg } of watched(trace, m))
         for (const c of crossings(threshold, agg, trace.columns))

@@ -1,24 +1,15 @@
 // together.ts - the traces of one script on several nodes, as one trace that every view can show.
 //
-// Each node's trace stays what it is (trace.ts). Here its columns get places on one axis of time, whose places are as wide as a column and
-// are counted from 1970, and its keys get numbers that hold for all nodes. Apart, the node is the first part of each key; merged, it is left
-// out, and equal keys of several nodes are one. A place is shown once each node has a reading there, or as soon as one node is two places
-// further; what comes later is added. So nothing is lost, and a node that lags, or has ended, leaves a gap of its own.
+// Each node's trace stays what it is (trace.ts). Here its columns get places on one axis of time (places.ts), also readings that come more often
+// than once a second, and its keys get numbers that hold for all nodes. Apart, the node is the first part of each key; merged, it is left out,
+// and equal keys of several nodes are one. Nothing is lost, and a node that lags, or has ended, leaves a gap of its own.
 import { addHist, type Hist } from "./buckets.ts";
-import { mergeInto, stands } from "./functions.ts";
+import { mergeInto } from "./functions.ts";
+import { type Owner, Places } from "./places.ts";
 import type { AggregationInfo, Part, Started, Stopped } from "./protocol.ts";
-import { Aggregation, ALL, CELLS, type Cells, type Column, KEPT, OTHERS, ROWS, Trace, together } from "./trace.ts";
+import { Aggregation, ALL, CELLS, type Column, FINE_MS, KEPT, OTHERS, ROWS, Trace } from "./trace.ts";
 
-/** How far from its place a reading may be, in columns, before it is taken for one of another place. */
-const SLACK = 0.75;
 const CALM = new Set<Stopped["reason"]>(["exit", "user", "left"]);
-
-interface Place {
-    /** Over all nodes. */
-    column: Column;
-    /** By node, with the keys of all. */
-    parts: Map<string, Column>;
-}
 
 /** How much more room the cells of several nodes take: they are kept by node and together, and their keys once more. */
 const SHARED = 2.25;
@@ -69,9 +60,11 @@ class Sum extends Aggregation {
         this.summed = this.group.version;
         const own = new Set<number>(); // values that are not a node's
         this.now.clear();
+        this.atLeast.clear();
         for (const [node, trace] of this.group.members) {
             const agg = trace.aggregations.get(this.id);
             if (!agg) continue;
+            for (const key of agg.atLeast) this.atLeast.add(this.idOf(node, agg, key));
             for (const [key, value] of agg.rows()) {
                 const id = this.idOf(node, agg, key);
                 let sum = this.now.get(id);
@@ -91,21 +84,16 @@ class Sum extends Aggregation {
     }
 }
 
-export class Together extends Trace {
+export class Together extends Trace implements Owner {
     /** The traces that have begun, by node. */
     readonly members = new Map<string, Trace>();
     /** Whether the node is a part of keys. */
     apart: boolean;
     private readonly aggs: AggregationInfo[];
-    /** The place of each column, and what the column was when that place was made. */
-    private readonly at = new WeakMap<Column, { n: number; dt: number; keyed: boolean }>();
-    private readonly places = new Map<number, Place>();
-    /** The places that have to be made, or made again. */
-    private dirty = new Set<number>();
     private readonly taken = new Map<string, number>(); // records, by node
-    /** Least and greatest values come only when they change: the latest, by aggregation, key and node, up to place `carried`. */
-    private readonly latest = new Map<number, Map<number, Map<string, number>>>();
-    private carried = -Infinity;
+    private readonly seconds: Places;
+    /** Readings as they come, if that is more often than once a second. */
+    private readonly readings: Places | null;
 
     /** first: what the first of these nodes says when it has started. */
     constructor(
@@ -116,12 +104,10 @@ export class Together extends Trace {
         super({ ...first, node: nodes.join(", "), aggregations: [] });
         this.aggs = first.aggregations;
         this.apart = apart;
+        const { interval } = this.info;
+        this.seconds = new Places(this, Math.max(1000, interval), (t) => t.columns, KEPT);
+        this.readings = interval < 1000 ? new Places(this, interval, (t) => t.fine, FINE_MS) : null;
         this.fresh();
-    }
-
-    /** The width of a column, ms. */
-    private get step(): number {
-        return Math.max(1000, this.info.interval);
     }
 
     /** The trace of a node has begun. */
@@ -147,7 +133,8 @@ export class Together extends Trace {
 
     /** What one node has of a column: at the same place, with the keys of all. */
     partOf(node: string, column: Column): Column | undefined {
-        return this.places.get(column.n)?.parts.get(node);
+        // the numbers of the two kinds of places are far from each other
+        return this.seconds.partOf(node, column) ?? this.readings?.partOf(node, column);
     }
 
     override get size(): number {
@@ -164,7 +151,6 @@ export class Together extends Trace {
     update(): void {
         const all = [...this.members.values()];
         for (const [node, t] of this.members) {
-            this.settle(t);
             this.takeRecords(node, t);
             for (const [name, cost] of t.cost) this.cost.set(name, cost);
             for (const [name, drop] of t.drops) this.drops.set(name, drop);
@@ -172,12 +158,17 @@ export class Together extends Trace {
         for (const a of this.aggregations.values())
             a.normal = all.map((t) => t.aggregations.get(a.id)).find((x) => x)?.normal ?? a.normal;
         this.faults = all.flatMap((t) => t.faults);
+        this.gaps.length = 0;
+        for (const [node, t] of this.members) this.gaps.push(...t.gaps.map((g) => ({ ...g, node })));
         this.skipped = all.reduce((sum, t) => sum + t.skipped, 0);
         this.recordsSkipped = all.reduce((sum, t) => sum + t.recordsSkipped, 0);
         this.viewers = Math.max(1, ...all.map((t) => t.viewers));
         this.seen = Math.max(...all.map((t) => t.seen));
         this.stopped = all.every((t) => t.stopped) ? this.ended() : null;
-        this.make();
+        this.seconds.update();
+        this.readings?.update();
+        this.columns = this.seconds.columns;
+        this.fine = this.readings?.columns ?? [];
         this.version++;
     }
 
@@ -186,35 +177,17 @@ export class Together extends Trace {
         this.aggregations.clear();
         this.info.aggregations = this.apart ? this.aggs.map(withNode) : this.aggs;
         for (const a of this.info.aggregations) this.aggregations.set(a.id, new Sum(a, this));
-        this.anew();
+        this.seconds.anew();
+        this.readings?.anew();
     }
 
-    // Columns are made again.
-    private anew(): void {
-        this.places.clear();
-        this.latest.clear();
-        this.carried = -Infinity;
-        for (const t of this.members.values())
-            for (const c of t.columns) {
-                const known = this.at.get(c);
-                if (known) this.dirty.add(known.n);
-            }
-    }
-
-    // Gives places to the columns that have none yet, and finds those that have changed.
-    private settle(t: Trace): void {
-        let before = -Infinity;
-        for (const c of t.columns) {
-            const known = this.at.get(c);
-            if (!known || known.dt !== c.dt || known.keyed !== c.keyed) {
-                const exact = c.t / this.step;
-                const next = Number.isFinite(before) ? before + 1 : Math.round(exact);
-                const n = known?.n ?? (Math.abs(next - exact) <= SLACK ? next : Math.max(Math.round(exact), before));
-                this.at.set(c, { n, dt: c.dt, keyed: c.keyed });
-                this.dirty.add(n);
-            }
-            before = this.at.get(c)!.n;
-        }
+    numbers(agg: number, node: string, keys: Int32Array): { keys: Int32Array; known: boolean } | null {
+        const sum = this.aggregations.get(agg) as Sum | undefined;
+        const of = this.members.get(node)!.aggregations.get(agg);
+        if (!sum || !of) return null;
+        sum.unnamed = false;
+        const found = keys.map((key) => sum.idOf(node, of, key));
+        return { keys: found, known: !sum.unnamed };
     }
 
     private takeRecords(node: string, t: Trace): void {
@@ -225,131 +198,6 @@ export class Together extends Trace {
         for (const r of t.records.slice(t.records.findIndex((r) => r.seq > had)))
             this.records.push({ ...r, node: r.node || node, at: r.at + later, seq: ++this.recordCount });
         this.records.splice(0, this.records.length - ROWS);
-    }
-
-    // Makes the places that are complete, and those that wait no longer.
-    private make(): void {
-        const all = [...this.members.values()];
-        const lastOf = (t: Trace) =>
-            t.columns.length > 0 ? this.at.get(t.columns[t.columns.length - 1]!)!.n : -Infinity;
-        const newest = Math.max(...all.map(lastOf));
-        const until = Math.max(newest - 1, Math.min(newest, ...all.filter((t) => !t.stopped).map(lastOf)));
-        // what has been carried forward depends on all that was before
-        if (this.carries && [...this.dirty].some((n) => n <= this.carried)) this.anew();
-        const found = new Map<number, [string, Column][]>();
-        for (const [node, t] of this.members)
-            for (const column of t.columns) {
-                const { n } = this.at.get(column)!;
-                if (n > until) break;
-                if (!this.dirty.has(n)) continue;
-                const there = found.get(n);
-                if (there) there.push([node, column]);
-                else found.set(n, [[node, column]]);
-            }
-        this.dirty = new Set([...this.dirty].filter((n) => n > until));
-        for (const n of [...found.keys()].sort((x, y) => x - y)) {
-            this.places.set(n, this.place(n, found.get(n)!));
-            this.carried = Math.max(this.carried, n);
-        }
-        if (found.size === 0) return;
-        for (const n of this.places.keys()) if ((newest - n) * this.step > KEPT) this.places.delete(n);
-        this.columns = [...this.places.values()].map((p) => p.column).sort((x, y) => x.n - y.n);
-    }
-
-    private get carries(): boolean {
-        return !this.apart && this.aggs.some((a) => stands(a.function));
-    }
-
-    private place(n: number, sources: readonly [string, Column][]): Place {
-        const parts = new Map<string, Column>();
-        for (const [node, column] of sources) {
-            const part = this.renumbered(n, node, column);
-            const old = parts.get(node);
-            // two readings of one node: the second one is later
-            parts.set(
-                node,
-                old
-                    ? this.joined(
-                          [
-                              [node, old],
-                              [node, part],
-                          ],
-                          (agg, [x, y]) => (y ? together(agg, x!, y) : x!),
-                      )
-                    : part,
-            );
-        }
-        if (parts.size === 1 && !this.carries) return { parts, column: [...parts.values()][0]! };
-        const column = this.joined([...parts], (agg, cells, nodes, keyed) =>
-            stands(agg.fn) && !this.apart
-                ? this.carry(agg, cells, nodes)
-                : this.apart && keyed
-                  ? concat(cells)
-                  : cells.reduce((x, y) => together(agg, x, y)),
-        );
-        return { parts, column };
-    }
-
-    // A column of a node at its place, with the keys of all nodes.
-    private renumbered(n: number, node: string, column: Column): Column {
-        const cells = new Map<number, Cells>();
-        for (const [id, c] of column.cells) {
-            const sum = this.aggregations.get(id) as Sum | undefined;
-            const agg = this.members.get(node)!.aggregations.get(id);
-            if (!sum || !agg) continue;
-            cells.set(id, { ...c, keys: c.keys.map((key) => sum.idOf(node, agg, key)) });
-            if (sum.unnamed) this.dirty.add(n);
-            sum.unnamed = false;
-        }
-        return { ...column, n, t: n * this.step, cells };
-    }
-
-    // One column of several at the same place.
-    private joined(
-        parts: readonly (readonly [string, Column])[],
-        cells: (agg: Aggregation, lists: Cells[], nodes: string[], keyed: boolean) => Cells,
-    ): Column {
-        const columns = parts.map(([, c]) => c);
-        const { n, t } = columns[0]!;
-        const keyed = columns.every((c) => c.keyed);
-        const nodes = new Set(parts.map(([node]) => node));
-        const dts = [...nodes].map((x) => parts.reduce((sum, [node, c]) => sum + (node === x ? c.dt : 0), 0));
-        const out: Column = { n, t, dt: Math.max(...dts), keyed, cells: new Map(), merged: new Map() };
-        for (const agg of this.aggregations.values()) {
-            const have = parts.filter(([, c]) => c.cells.has(agg.id));
-            if (have.length === 0) continue;
-            const lists = have.map(([, c]) => c.cells.get(agg.id)!);
-            const names = have.map(([node]) => node);
-            out.cells.set(agg.id, lists.length > 1 || this.carries ? cells(agg, lists, names, keyed) : lists[0]!);
-            if (!agg.hist) continue;
-            const hist: Hist = new Map();
-            for (const c of columns) addHist(hist, c.merged.get(agg.id) ?? []);
-            out.merged.set(agg.id, hist);
-        }
-        return out;
-    }
-
-    // The least or greatest value of the keys that have changed on some node.
-    private carry(agg: Aggregation, lists: readonly Cells[], nodes: readonly string[]): Cells {
-        let latest = this.latest.get(agg.id);
-        if (!latest) this.latest.set(agg.id, (latest = new Map()));
-        const changed = new Set<number>();
-        lists.forEach((cells, i) =>
-            cells.keys.forEach((key, k) => {
-                let of = latest.get(key);
-                if (!of) latest.set(key, (of = new Map()));
-                of.set(nodes[i]!, cells.a[k]!);
-                changed.add(key);
-            }),
-        );
-        return agg.cells(
-            [...changed].map((key) => {
-                const [first, ...more] = [...latest.get(key)!.values()];
-                const sum = [first!];
-                for (const v of more) mergeInto(agg.fn, sum, [v]);
-                return [key, sum[0]!];
-            }),
-        );
     }
 
     private ended(): Stopped {
@@ -370,25 +218,5 @@ const withNode = (a: AggregationInfo): AggregationInfo => ({
     ...a,
     keys: ["string", ...a.keys],
     ...(a.means ? { means: [null, ...a.means] } : {}),
+    texts: ["node", ...(a.texts ?? a.keys.map(() => null))],
 });
-
-// Cells of which no two are of the same key.
-function concat(lists: readonly Cells[]): Cells {
-    const n = lists.reduce((sum, c) => sum + c.keys.length, 0);
-    const first = lists[0]!;
-    const out: Cells = {
-        keys: new Int32Array(n),
-        bucket: first.bucket && new Uint32Array(n),
-        a: new Float64Array(n),
-        b: first.b && new Float64Array(n),
-        c: first.c && new Float64Array(n),
-    };
-    let at = 0;
-    for (const cells of lists) {
-        out.keys.set(cells.keys, at);
-        out.a.set(cells.a, at);
-        for (const k of ["bucket", "b", "c"] as const) if (cells[k]) out[k]?.set(cells[k], at);
-        at += cells.keys.length;
-    }
-    return out;
-}

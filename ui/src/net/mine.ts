@@ -5,6 +5,8 @@ const LEFT = "erltrace.trace";
 export interface Left {
     server: string; // which run of the server
     trace: number;
+    /** Several nodes: the trace of each. */
+    traces?: [node: string, trace: number][];
     place: string; // what was in the address
 }
 
@@ -48,6 +50,9 @@ export function left(place?: string): Left | null {
         // not ours
     }
     if (typeof found?.server !== "string" || typeof found.trace !== "number" || typeof found.place !== "string")
+        return null;
+    const traces: unknown = found.traces ?? [];
+    if (!Array.isArray(traces) || !traces.every((t) => Array.isArray(t) && typeof t[0] === "string" && t[1] >= 0))
         return null;
     const how = (performance.getEntriesByType("navigation")[0] as PerformanceNavigationTiming | undefined)?.type;
     if (place !== undefined && how === "navigate" && found.place !== place) return null;

@@ -43,9 +43,12 @@ export function Banners() {
             out.push(
                 <div class="banner warn" role="status" key={`gap:${i}`} data-testid="gap">
                     <p>
-                        <b>{gapText(g.what, g.to - g.from)}</b> the script was started again, and the map goes on;
-                        nothing is known of {new Date(g.from).toLocaleTimeString()} to{" "}
-                        {new Date(g.to).toLocaleTimeString()}
+                        <b>
+                            {g.node && `${g.node}: `}
+                            {gapText(g.what, g.to - g.from)}
+                        </b>{" "}
+                        the script was started again, and the map goes on; nothing is known of{" "}
+                        {new Date(g.from).toLocaleTimeString()} to {new Date(g.to).toLocaleTimeString()}
                     </p>
                     <button type="button" onClick={() => a.dismiss(`gap:${i}`)}>
                         dismiss

@@ -20,8 +20,8 @@ import "../style/marks.css";
 
 const NOTIFY = "erltrace.notify"; // "yes": the user wants to be notified
 
-const NAMES: Record<Mark["kind"], string> = { note: "note", printed: "printed", crossed: "threshold" };
-const SIGNS: Record<Mark["kind"], string> = { note: "⚑", printed: "◆", crossed: "▲" };
+const NAMES: Record<Mark["kind"], string> = { note: "note", printed: "printed", crossed: "threshold", gap: "gap" };
+const SIGNS: Record<Mark["kind"], string> = { note: "⚑", printed: "◆", crossed: "▲", gap: "‖" };
 
 const set = (marking: Marking): void => {
     if (!app.trace) return;
@@ -155,7 +155,7 @@ export function drawMarking(cx: CanvasRenderingContext2D, trace: Trace, p: Pictu
     for (const mark of marksOf(trace, trace.marking, (a) => app.unitOf(a))) {
         const x = xAt(p, mark.t);
         if (x === null) continue;
-        cx.strokeStyle = cx.fillStyle = css(mark.kind === "crossed" ? "--bad" : "--pick");
+        cx.strokeStyle = cx.fillStyle = css(mark.kind === "crossed" || mark.kind === "gap" ? "--bad" : "--pick");
         cx.beginPath();
         cx.moveTo(x, plot.y);
         cx.lineTo(x, plot.y + plot.h);

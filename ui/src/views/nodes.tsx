@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp } from "../app.ts";
 import type { Member } from "../group.ts";
 import { ago } from "../model/format.ts";
+import type { Now } from "../model/life.ts";
 import { num } from "../model/protocol.ts";
 import { MOST_NODES } from "../model/url.ts";
 import { Segments } from "./widgets.tsx";
@@ -124,12 +125,17 @@ function stateOf(m: Member, stopping: boolean): [State, string, string?] {
     if (s?.reason === "exit") return ["ended", `ended: exit(${s.status ?? 0})`];
     if (s) return ["ended", s.reason === "left" || s.reason === "user" ? "stopped" : `ended: ${s.text ?? s.reason}`];
     if (m.phase === "idle") return ["ended", "not started"];
-    if (m.trace?.cut) return ["silent", "no connection"];
+    if (m.life.lost) {
+        const { state, text, more } = m.life.tell(RUNNING, Date.now());
+        return [state === "node" || state === "gone" ? "lost" : "silent", text, more];
+    }
     if (stopping) return ["starting", "stopping"];
     if (m.trace) return m.trace.silent > 0 ? ["silent", `no data for ${ago(m.trace.silent)}`] : ["running", "running"];
     const { done, total } = m.progress ?? { done: 0, total: 0 };
     return ["starting", num(total) > 0 ? `placing probes ${Math.floor((100 * num(done)) / num(total))} %` : "starting"];
 }
+
+const RUNNING: Now = { phase: "running", silent: 0, stopping: false, placing: false, reason: null, saved: false };
 
 const DOTS: Record<State, string> = {
     starting: "starting",

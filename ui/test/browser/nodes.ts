@@ -22,6 +22,7 @@ const NODES: NodeInfo[] = ["shop@one", "shop@two", "till@three", "store@four"].m
     help: null,
 }));
 const NAMES = NODES.map((n) => n.node);
+const FIRST = 20; // the trace of the first node
 const SCRIPT = "erlang*:shop::return { @time[probefunc] = quantize(1); @calls[probefunc] = count(); }";
 const AGGREGATIONS = [
     { id: 0, name: "@time", function: "quantize", keys: ["string"], normal: 1, buckets: said("quantize", []) },
@@ -29,7 +30,7 @@ const AGGREGATIONS = [
 ];
 
 /** A page with a socket for each node that it traces. */
-class Nodes {
+export class Nodes {
     readonly sockets = new Map<string, WebSocketRoute>();
     readonly said: { node: string; type: string }[] = [];
     private constructor(
@@ -45,9 +46,9 @@ class Nodes {
         await page.routeWebSocket(/\/ws$/, (ws) => {
             let node = "";
             ws.onMessage((text) => {
-                const m = JSON.parse(String(text)) as { type: string; node: string };
+                const m = JSON.parse(String(text)) as { type: string; node: string; trace?: number };
                 if (m.type === "ping") return ws.send(JSON.stringify({ type: "pong", t: 0 }));
-                if (m.type === "ping") ws.send(JSON.stringify({ type: "pong", t: 0 }));
+                if (m.type === "rejoin") s.sockets.set((node = NAMES[(m.trace! - FIRST) % 2]!), ws); // two nodes
                 if (m.type === "start") s.sockets.set((node = m.node), ws);
                 s.said.push({ node, type: m.type });
             });
@@ -69,7 +70,7 @@ class Nodes {
         await click(this.page, ".run");
         await until("all nodes to be asked", () => nodes.every((n) => this.sockets.has(n)));
         nodes.forEach((node, i) => {
-            this.send(node, started(T, { node, trace: 20 + i, aggregations: AGGREGATIONS, ...more }));
+            this.send(node, started(T, { node, trace: FIRST + i, aggregations: AGGREGATIONS, ...more }));
         });
     }
 
@@ -169,7 +170,10 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
                 // a cell chosen on one map is chosen on all: its keys are those of both nodes
                 await two.click(0, bucket(1000));
                 await same(
-                    () => page.locator("[data-testid=cell] .key-row .name").allTextContents(),
+                    () =>
+                        page
+                            .locator("[data-testid=cell] .key-row")
+                            .evaluateAll((rows) => rows.map((r) => r.getAttribute("title"))),
                     ["shop@one, order/2", "shop@two, order/2"],
                 );
                 await page.keyboard.press("Escape");
@@ -203,6 +207,7 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
             async run() {
                 const s = await Nodes.open(b, server, NAMES, { view: "list", agg: "@calls" });
                 const { page } = s;
+                const asked = (node: string) => s.said.filter((m) => m.type === "start" && m.node === node);
                 await click(page, ".run");
                 await until("all nodes to be asked", () => s.sockets.size === 4);
                 s.send("store@four", {
@@ -226,7 +231,13 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
                     text: "the node is gone",
                     ms: 1000,
                 });
-                await like(() => s.state("till@three").textContent(), /lost: the node is gone/);
+                // the made-up node is there, so that it is tried at once
+                await until("another start", () => asked("till@three").length === 2);
+                s.send("till@three", { type: "failed", id: 2, tag: "", text: "no probes matched", hint: null });
+                await like(
+                    () => s.state("till@three").textContent(),
+                    /node gone.*starts again by itself.*no probes matched/,
+                );
                 s.send("shop@two", reading(2, 4));
                 await same(() => page.locator("[data-testid=total] .num").last().textContent(), "13");
                 assert.equal(await page.locator("[data-testid=status]").getAttribute("data-phase"), "running");
@@ -238,6 +249,50 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
                     s.send(node, { type: "stopped", trace: 12, reason: "left", ms: 2000 });
                 await like(() => page.locator("[data-testid=status]").textContent(), /stopped/);
                 await same(() => page.locator("[data-testid=total] .num").last().textContent(), "13");
+                await s.close();
+            },
+        },
+        {
+            name: "nodes: one that was gone goes on, and a page that is loaded again has them all",
+            async run() {
+                const both = NAMES.slice(0, 2);
+                const s = await Nodes.open(b, server, both, { view: "list", agg: "@calls" });
+                const { page } = s;
+                const asked = (node: string, type: string) => s.said.filter((m) => m.type === type && m.node === node);
+                await s.run(both);
+                s.send("shop@one", reading(1, 5));
+                s.send("shop@two", reading(1, 7), { type: "stopped", trace: 21, reason: "lost", text: "it is gone" });
+                await until("another start", () => asked("shop@two", "start").length === 2);
+                const again = { node: "shop@two", trace: 23, aggregations: AGGREGATIONS };
+                s.send("shop@two", started(T + 5000, again), {
+                    ...reading(6, 11),
+                    n: 1,
+                    aggregations: reading(1, 11).aggregations,
+                });
+                s.send("shop@one", reading(6, 3));
+                await like(
+                    () => page.locator("[data-testid=gap]").textContent(),
+                    /shop@two: node restarted: 4\.0 s missing/,
+                );
+                await like(() => s.state("shop@two").textContent(), /running/);
+                await same(() => page.locator("[data-testid=total] .num").last().textContent(), "26");
+                const from = s.said.length;
+                await page.reload();
+                await until(
+                    "both to be asked",
+                    () => s.said.slice(from).filter((m) => m.type === "rejoin").length === 2,
+                );
+                assert.equal(s.said.slice(from).filter((m) => m.type === "start").length, 0, "nothing starts again");
+                const now = (n: number) => [0, 1].map((id) => ({ id, keys: [[0, "order/2"]], now: [id === 0 ? [0, bucket(1000), n] : [0, n]] })) as Results["aggregations"]; // biome-ignore format: one line
+                for (const [i, node] of both.entries())
+                    s.send(
+                        node,
+                        started(T, { node, trace: i === 0 ? 20 : 23, aggregations: AGGREGATIONS }),
+                        { type: "history", columns: [reading(1, 8 + i)] },
+                        { type: "state", n: 1, t: T + 1000, skipped: 0, aggregations: now(8 + i) },
+                    );
+                await like(() => s.state("shop@one").textContent(), /running/);
+                await same(() => page.locator("[data-testid=total] .num").last().textContent(), "17");
                 await s.close();
             },
         },
@@ -351,7 +406,7 @@ export function realNodes(r: Real): Case[] {
             await picture(page, "nodes-real");
 
             await b.end();
-            await like(() => state(b).textContent(), /lost/);
+            await like(() => state(b).textContent(), /node gone/);
             await a.call("etui:paced(211), ok");
             await page.getByRole("tab", { name: "List" }).click();
             await same(async () => (await list(page))[1], ["step/1", exact(1220)]);

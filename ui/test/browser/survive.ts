@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import type { Message } from "../../src/model/protocol.ts";
+import { DEFAULT_VIEW, write } from "../../src/model/url.ts";
 import { HELLO, started, T0 } from "../fake/world.ts";
 import { Browsers, type Case, chromiumPath, click, like, type Open, picture, same, until } from "./browser.ts";
 import { type FakeServer, type Stage, stage } from "./fake.ts";
@@ -154,6 +155,8 @@ export function surviveViews(browsers: Browsers, server: FakeServer): Case[] {
             await like(() => banner(s, "gap"), /server restarted: 3\.2 s missing/);
             await same(() => state(s), "running");
             await like(async () => s.page.locator(".view").textContent(), /map\/2.*20/);
+            await s.page.getByRole("tab", { name: "Time series" }).click();
+            await s.page.getByRole("button", { name: "gap at 12:00:02: server restarted: 3.2 s missing" }).waitFor();
             assert.equal(starts(s, from).length, 1);
             assert.equal(s.said.slice(from).filter((x) => x.type === "rejoin").length, 0);
             await s.page.locator("[data-testid=gap] button").click();
@@ -412,6 +415,70 @@ export function survive(r: Real): Case[] {
                 await close();
             } finally {
                 await server.end();
+                if (before === undefined) delete process.env.XDG_STATE_HOME;
+                else process.env.XDG_STATE_HOME = before;
+                rmSync(folder, { recursive: true, force: true });
+            }
+        }),
+
+        on("several nodes: loaded again, the server started again, a node started again: all go on", async () => {
+            const folder = mkdtempSync(join(tmpdir(), "erltrace-state-"));
+            const before = process.env.XDG_STATE_HOME;
+            process.env.XDG_STATE_HOME = folder;
+            const port = await freePort();
+            let other = await ErlangNode.start("other");
+            const start = () => Server.start(r.node.name, "--node", other.name, "--listen", `127.0.0.1:${port}`);
+            let server: Server | null = null;
+            try {
+                await other.call("code:ensure_loaded(etui)");
+                server = await start();
+                const view = { ...DEFAULT_VIEW, view: "list" as const, apart: false };
+                const { page, close } = await r.openAt(
+                    write({ node: r.node.name, also: [other.name], name: "", script: STEPS, args: [], view }),
+                    {},
+                    server,
+                );
+                const chip = (node: ErlangNode) => page.locator(`[data-testid=node][data-node="${node.name}"]`);
+                const bothRun = async () => {
+                    for (const n of [r.node, other]) await like(() => chip(n).textContent(), /running|no data/);
+                };
+                await r.run(page);
+                await bothRun();
+                await work(r.node, 300);
+                await work(other, 200);
+                await steps(page, 500);
+                await page.reload();
+                await bothRun();
+                await steps(page, 500);
+                await work(other, 100);
+                await steps(page, 600);
+                await server.end("SIGTERM");
+                for (const n of [r.node, other]) await like(() => chip(n).textContent(), /server gone/);
+                server = await start();
+                await bothRun();
+                await work(r.node, 100);
+                await steps(page, 700);
+                await other.end();
+                await like(() => chip(other).textContent(), /node gone/);
+                await work(r.node, 100);
+                await steps(page, 800);
+                other = await ErlangNode.start("other");
+                await other.call("code:ensure_loaded(etui)");
+                await bothRun();
+                await work(other, 100);
+                await steps(page, 900);
+                const gaps = (await page.locator("[data-testid=gap]").allTextContents()).map((t) =>
+                    t.replace(/: [\d.]+ s missing.*/s, ""),
+                );
+                assert.deepEqual(gaps.sort(), [
+                    `${r.node.name}: server restarted`,
+                    `${other.name}: node restarted`,
+                    `${other.name}: server restarted`,
+                ].sort()); // biome-ignore format: one line
+                await close();
+            } finally {
+                await server?.end();
+                await other.end();
                 if (before === undefined) delete process.env.XDG_STATE_HOME;
                 else process.env.XDG_STATE_HOME = before;
                 rmSync(folder, { recursive: true, force: true });
