@@ -6,66 +6,95 @@ import type { Results } from "../../src/model/protocol.ts";
 import { started, T0 } from "../fake/world.ts";
 import { type Browsers, type Case, click, like, type Open, picture, until } from "./browser.ts";
 import { type FakeServer, type Stage, stage } from "./fake.ts";
+import { contrast, drawn, HeatMapOnScreen } from "./map.ts";
+import { Nodes } from "./nodes.ts";
 import { column, run, WAIT, waits } from "./views.ts";
 
 const COLUMNS = 20;
 const LATE = 13; // the column in which the outlier is planted
+const NODES = ["shop@one", "shop@two", "till@three", "store@four"];
+const ODD = 2; // the node on which it is planted, if there are several
 
-/** A band of 100,000 in twenty columns, of which one value is far above, of a key of its own. */
-const planted: Results[] = Array.from({ length: COLUMNS }, (_, i) =>
-    column(i + 1, {
-        id: 0,
-        ...(i === 0 ? { keys: Array.from({ length: 50 }, (_, k) => [k, `worker_${k}`] as [number, string]) } : {}),
-        add: [
-            ...Array.from({ length: 49 }, (_, k): [number, number, number] => [k, 1 + (k % 2), 102]),
-            ...(i === LATE ? [[49, 9, 1] as [number, number, number]] : []),
-        ],
-    }),
-);
+/** What only the outlier has: a time; a key; a node. */
+type Where = "time" | "key" | "node";
 
-/** The middle of the highest patch of pixels of the map whose contrast to the ground is at least 3, on the page. */
-async function highest(page: Page): Promise<{ x: number; y: number } | null> {
-    return page.locator("[data-testid=heatmap]").evaluate((el) => {
-        const c = el as HTMLCanvasElement;
-        const box = c.getBoundingClientRect();
-        const { data } = c.getContext("2d")!.getImageData(0, 0, c.width, c.height);
-        let base = 0; // the light of the ground
-        const light = (at: number) => {
-            if (data[at + 3] === 0) return base; // nothing is drawn there
-            const [r, g, b] = [0, 1, 2].map((k) => {
-                const v = data[at + k]! / 255;
-                return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-            }) as [number, number, number];
-            return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
-        };
-        const per = c.width / box.width;
-        const [left, right] = [Math.round(70 * per), c.width - Math.round(42 * per)];
-        const at = (x: number, y: number) => 4 * (y * c.width + x);
-        // the ground is what most of the map is
-        const seen = new Map<string, number>();
-        for (let y = 10; y < c.height - 30 * per; y += 7)
-            for (let x = left; x < right; x += 7) {
-                const name = data.slice(at(x, y), at(x, y) + 3).join();
-                seen.set(name, (seen.get(name) ?? 0) + 1);
+/**
+ * A band of 100,000 events in twenty columns, of all nodes together, of which one is far above: of a key that has others as well, or of a key
+ * of its own. node: of several.
+ */
+function planted(where: Where, node: number): Results[] {
+    const each = where === "node" ? 26 : 102; // 49 keys, 20 columns, 4 nodes: 101,920; one node: 99,960
+    const odd = where === "key" ? 49 : 7;
+    return Array.from({ length: COLUMNS }, (_, i) =>
+        column(i + 1, {
+            id: 0,
+            ...(i === 0 ? { keys: Array.from({ length: 50 }, (_, k) => [k, `worker_${k}`] as [number, string]) } : {}),
+            add: [
+                ...Array.from({ length: 49 }, (_, k): [number, number, number] => [k, 1 + (k % 2), each]),
+                ...(i === LATE && (where !== "node" || node === ODD) ? [[odd, 9, 1] as [number, number, number]] : []),
+            ],
+        }),
+    );
+}
+interface Found {
+    x: number;
+    y: number;
+    high: number; // how far up its map, 0..1
+}
+
+/** The middle of the highest patch of pixels of a map whose contrast to the ground is at least 3, on the page; of several maps the highest of all. */
+async function highest(page: Page): Promise<Found | null> {
+    const maps = await page.locator("[data-testid=heatmap]").all();
+    const all = await Promise.all(maps.map((m) => m.evaluate(highestOf)));
+    const best = all.reduce((x, y) => (x && (!y || x.high >= y.high) ? x : y), null);
+    if (!best || maps.length === 1) return best;
+    // one of several may be below what is seen
+    const map = maps[all.indexOf(best)]!;
+    await map.scrollIntoViewIfNeeded();
+    return map.evaluate(highestOf);
+}
+
+/** Runs in the page. */
+function highestOf(el: Element): Found | null {
+    const c = el as HTMLCanvasElement;
+    const box = c.getBoundingClientRect();
+    const { data } = c.getContext("2d")!.getImageData(0, 0, c.width, c.height);
+    let base = 0; // the light of the ground
+    const light = (at: number) => {
+        if (data[at + 3] === 0) return base; // nothing is drawn there
+        const [r, g, b] = [0, 1, 2].map((k) => {
+            const v = data[at + k]! / 255;
+            return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+        }) as [number, number, number];
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+    };
+    const per = c.width / box.width;
+    const [left, right] = [Math.round(70 * per), c.width - Math.round(42 * per)];
+    const at = (x: number, y: number) => 4 * (y * c.width + x);
+    // the ground is what most of the map is
+    const seen = new Map<string, number>();
+    for (let y = 10; y < c.height - 30 * per; y += 7)
+        for (let x = left; x < right; x += 7) {
+            const name = data.slice(at(x, y), at(x, y) + 3).join();
+            seen.set(name, (seen.get(name) ?? 0) + 1);
+        }
+    const [ground] = [...seen].sort((a, b) => b[1] - a[1])[0]!;
+    for (let y = 10; base === 0; y++)
+        for (let x = left; x < right && base === 0; x++)
+            if (data.slice(at(x, y), at(x, y) + 3).join() === ground) base = light(at(x, y));
+    for (let y = 2; y < c.height - 30 * per; y++)
+        for (let x = left; x < right; x++) {
+            const l = light(at(x, y));
+            if (Math.max(l, base) / Math.min(l, base) < 3) continue;
+            // the top of a ring or of a cell: what lies below it at the same place ends where the patch does
+            let [low, last] = [y, y];
+            for (; low < c.height && low - last < 30 * per; low++) {
+                const m = light(at(x, low));
+                if (Math.max(m, base) / Math.min(m, base) >= 3) last = low;
             }
-        const [ground] = [...seen].sort((a, b) => b[1] - a[1])[0]!;
-        for (let y = 10; base === 0; y++)
-            for (let x = left; x < right && base === 0; x++)
-                if (data.slice(at(x, y), at(x, y) + 3).join() === ground) base = light(at(x, y));
-        for (let y = 2; y < c.height - 30 * per; y++)
-            for (let x = left; x < right; x++) {
-                const l = light(at(x, y));
-                if (Math.max(l, base) / Math.min(l, base) < 3) continue;
-                // the top of a ring or of a cell: what lies below it at the same place ends where the patch does
-                let [low, last] = [y, y];
-                for (; low < c.height && low - last < 30 * per; low++) {
-                    const m = light(at(x, low));
-                    if (Math.max(m, base) / Math.min(m, base) >= 3) last = low;
-                }
-                return { x: box.left + x / per, y: box.top + (y + last) / 2 / per };
-            }
-        return null;
-    });
+            return { x: box.left + x / per, y: box.top + (y + last) / 2 / per, high: 1 - y / c.height };
+        }
+    return null;
 }
 
 export function pictureTests(browsers: Browsers, server: FakeServer): Case[] {
@@ -89,24 +118,96 @@ export function pictureTests(browsers: Browsers, server: FakeServer): Case[] {
         ["laptop", { width: 1360, height: 820 }],
         ["wall", { width: 3840, height: 2160 }],
     ];
-    const outliers = screens.flatMap(([screen, size]) =>
-        [false, true].map((dark) =>
-            on(`an outlier and its key on a ${screen}, ${dark ? "dark" : "light"}`, { ...size, dark }, async (s) => {
-                await run(s, [WAIT], ...planted);
+    /** As it is found by somebody who sees the page: in each theme and colour, then by a click, at whose side its key is. */
+    const finds = async (page: Page, screen: string, where: Where) => {
+        for (const colorScheme of ["dark", "light"] as const) {
+            await page.emulateMedia({ colorScheme });
+            await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+            for (const colour of screen === "laptop" ? ["linear", "rank", "by key", "log"] : ["log"]) {
+                if (colour === "by key") await page.getByRole("button", { name: colour }).click();
+                else
+                    await page.getByRole("radiogroup", { name: "colour" }).getByRole("radio", { name: colour }).click();
+                await drawn(page);
+                const place = await until("something above", () => highest(page));
+                await page.mouse.click(place.x, place.y);
+                const rows = page.getByRole("table", { name: "keys" }).getByRole("row").filter({ hasText: "worker_" });
+                const cell = page.getByRole("complementary").filter({ hasText: "Keys of the cell" });
+                await cell.waitFor();
+                const named = where === "key" ? /worker_49/ : where === "node" ? /till@three.*worker_7/ : /worker_7/;
+                await like(async () => (await rows.allTextContents()).join("\n"), named);
+                assert.equal(await rows.count(), 1);
+                await page.keyboard.press("Escape");
+                await cell.waitFor({ state: "detached" });
+                await page.mouse.move(2, 2);
+                if (colour === "by key") await page.getByRole("button", { name: colour }).click();
+            }
+        }
+    };
+    const outliers = screens.flatMap(([screen, size]) => [
+        ...(["time", "key"] as const).map((where) =>
+            on(`an outlier of 1 in 100,000 in a ${where}, and its key, on a ${screen}`, size, async (s) => {
+                await run(s, [WAIT], ...planted(where, 0));
                 s.send({ type: "stopped", reason: "left" });
                 await s.page.waitForSelector("[data-phase=stopped]");
-                const place = await until("something above", () => highest(s.page));
-                await s.page.mouse.click(place.x, place.y);
-                await like(
-                    () => s.page.getByRole("row").filter({ hasText: "worker_49" }).first().textContent(),
-                    /worker_49/,
-                );
-                assert.equal(await s.page.locator("[data-testid=cell] .key-row").count(), 1);
+                await finds(s.page, screen, where);
             }),
         ),
-    );
+        {
+            name: `picture: an outlier of 1 in 100,000 on a node, and its key, on a ${screen}`,
+            async run() {
+                const s = await Nodes.open(browsers, server, NODES, { view: "heatmap" }, size);
+                await s.run(NODES, { t: T0, aggregations: [WAIT] });
+                NODES.forEach((node, i) => s.send(node, ...planted("node", i), { type: "stopped", reason: "left" }));
+                await s.page.waitForSelector("[data-phase=stopped]");
+                await until("four maps", async () => (await s.page.locator("[data-testid=heatmap]").count()) === 4);
+                await finds(s.page, screen, "node");
+                await s.close();
+            },
+        },
+    ]);
     return [
         ...outliers,
+        on("one event has a contrast of 3:1, in every colour and theme", { width: 1360, height: 820 }, async (s) => {
+            // eight keys with a row each: in one second many, then one a second; the two smallest share the grey
+            const ROWS = 8;
+            const band = Array.from({ length: 10 }, (_, i) =>
+                column(i + 1, {
+                    id: 0,
+                    ...(i === 0
+                        ? { keys: Array.from({ length: ROWS }, (_, k) => [k, `k${k}`] as [number, string]) }
+                        : {}),
+                    add: Array.from({ length: ROWS }, (_, k) => [k, k + 1, i === 0 ? 100_000 >> k : 1]),
+                }),
+            );
+            await run(s, [WAIT], ...band);
+            s.send({ type: "stopped", reason: "left" });
+            await s.page.waitForSelector("[data-phase=stopped]");
+            await s.page.getByTitle("the 50th percentile of each column").click(); // no line over the cells
+            const map = await HeatMapOnScreen.of(s.page, { info: WAIT, used: [1, ROWS] });
+            for (const colorScheme of ["dark", "light"] as const) {
+                await s.page.emulateMedia({ colorScheme });
+                await s.page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+                for (const colour of ["log", "linear", "rank", "by key"]) {
+                    if (colour === "by key") await s.page.getByRole("button", { name: colour }).click();
+                    else
+                        await s.page
+                            .getByRole("radiogroup", { name: "colour" })
+                            .getByRole("radio", { name: colour })
+                            .click();
+                    await drawn(s.page);
+                    const ground = await map.colour(15, 1);
+                    for (let k = 0; k < ROWS; k++) {
+                        const c = contrast(await map.colour(3, k + 1), ground);
+                        assert.ok(c >= 3, `${colorScheme}, ${colour}, key ${k}: ${c.toFixed(2)}`);
+                    }
+                    if (colour !== "by key") continue;
+                    const hues = new Set<string>();
+                    for (let k = 0; k < ROWS; k++) hues.add((await map.colour(3, k + 1)).join());
+                    assert.equal(hues.size, 7, "six hues and the grey");
+                    await s.page.getByRole("button", { name: colour }).click();
+                }
+            }
+        }),
         on("columns of 100 ms have the keys of 100 ms", { width: 1360, height: 820 }, async (s) => {
             const from = s.said.length;
             await click(s.page, ".run");
