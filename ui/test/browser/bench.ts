@@ -1,21 +1,25 @@
-// bench.ts - what the page takes of a browser with 2,000 keys of 64 buckets each that all change each second: 128,000 cells a second.
+// bench.ts - what the page takes of a browser with 2,000 keys of 63 buckets each that all change each second: 126,000 cells a second.
 //
 //   test/ui/run --bench [SECONDS [VIEW]]   a table, and build/bench-page.json; SECONDS (20) for each view, or for the one that is named so
+//   test/ui/run --bench SECONDS columns    columns of 100 ms: from a message to its pixel, and what the page has in use after each minute
 //
 // The script runs in the server's own process, so that no node is needed. Of the main thread: `busy` is the share of the time that it
 // was not idle, `long` the tasks of over 50 ms, of which `longest` is one; a reading comes each second and is one task or two. `heap` is what is
 // in use after a collection, arrays included. `profile` names where the time went, of functions themselves.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DEFAULT_VIEW, type View, write } from "../../src/model/url.ts";
+import { DEFAULT_VIEW, NO_PLACE, type View, write } from "../../src/model/url.ts";
 import { type Browsers, click, ROOT, until } from "./browser.ts";
 import { Server } from "./node.ts";
 
-// 640 each 5 ms; no statement is long, since a script has its limit.
+// 640 each 5 ms; no statement is long, since a script has its limit. An event of it is longer than one may be otherwise.
 const FULL = `#pragma D option quiet
+#pragma D option eventbudget=64m
 int i;
 tick-5ms { ${Array.from({ length: 640 }, (_, k) => `@["key",(i+${k})%2000]=lquantize((i+${k})/2000%64,0,62,1);`).join("")} i += 640; }
 `;
+
+const CELLS = 2000 * 63;
 
 const VIEWS: [string, Partial<View>][] = [
     ["heat map", { view: "heatmap" }],
@@ -59,7 +63,69 @@ function dearest(profile: {
     return [...sum].sort((a, b) => b[1] - a[1]).slice(0, 8);
 }
 
+// 128 rows in each column of 100 ms.
+const ROWS = `#pragma D option quiet
+#pragma D option aggrate=100ms
+int i;
+tick-10ms { ${Array.from({ length: 16 }, (_, k) => `@["rows"]=lquantize((i+${k})%128,0,128,1);`).join("")} i += 16; }
+tick-10ms { @probe["event"]=lquantize(i%128,0,128,1); }
+`;
+const quantile = (all: readonly number[], q: number): number =>
+    [...all].sort((x, y) => x - y)[Math.min(all.length - 1, Math.floor(q * all.length))] ?? Number.NaN;
+
+/** Notes when each message with results arrives, and when the map has been drawn after that. Runs in the page. */
+function watchPixels(): void {
+    const w = window as unknown as { took: number[]; drawn: number };
+    w.took = [];
+    w.drawn = 0;
+    const Socket = window.WebSocket;
+    window.WebSocket = class extends Socket {
+        constructor(...a: ConstructorParameters<typeof Socket>) {
+            super(...a);
+            this.addEventListener("message", (e) => {
+                if (!String(e.data).startsWith('{"type":"results"')) return;
+                const came = performance.now();
+                // the page draws in the next frame; what a frame has drawn is on the screen before the task after it
+                requestAnimationFrame(() => requestAnimationFrame(() => w.took.push(performance.now() - came)));
+            });
+        }
+    };
+}
+
+/** Columns of 100 ms with 128 rows: from a reading to its pixel, and the memory in use, each minute. */
+async function columns(browsers: Browsers, seconds: number): Promise<void> {
+    const server = await Server.start("");
+    try {
+        const { context } = await browsers.context();
+        await context.addInitScript(watchPixels);
+        const page = await context.newPage();
+        const view = { ...DEFAULT_VIEW, view: "heatmap" as const, column: 100 };
+        const look = { ...NO_PLACE, width: 60_000 };
+        await page.goto(server.at("/", write({ node: "", name: "", script: ROWS, args: [], view, look })));
+        await until("a connection", () => page.locator(".run").isEnabled());
+        await click(page, ".run");
+        await page.waitForSelector("[data-testid=heatmap]");
+        const cdp = await context.newCDPSession(page);
+        for (let done = 0; done < seconds; ) {
+            const part = Math.min(60, seconds - done);
+            await page.waitForTimeout(1000 * part);
+            done += part;
+            const took = await page.evaluate(() => (window as unknown as { took: number[] }).took.splice(0));
+            await cdp.send("HeapProfiler.collectGarbage");
+            const heap = (await cdp.send("Runtime.getHeapUsage")) as { usedSize: number; backingStorageSize?: number };
+            const mib = (heap.usedSize + (heap.backingStorageSize ?? 0)) / 2 ** 20;
+            console.log(
+                `  after ${String(done).padStart(4)} s: ${String(took.length).padStart(4)} readings; message to pixel: median ${quantile(took, 0.5).toFixed(0)} ms, p95 ${quantile(took, 0.95).toFixed(0)} ms, longest ${Math.max(...took).toFixed(0)} ms; ${mib.toFixed(1)} MiB in use`,
+            );
+        }
+        await context.close();
+    } finally {
+        await server.end();
+    }
+}
+
 export async function bench(browsers: Browsers, seconds: number, only = ""): Promise<void> {
+    if (only === "columns") return columns(browsers, seconds);
     const server = await Server.start("");
     const figures: Figures[] = [];
     try {
@@ -121,6 +187,8 @@ export async function bench(browsers: Browsers, seconds: number, only = ""): Pro
                 heap: (heap.usedSize + (heap.backingStorageSize ?? 0)) / 2 ** 20,
                 profile: dearest(profile),
             };
+            if (f.cells < CELLS)
+                throw new Error(`a column has ${f.cells} cells, of ${CELLS}: what else is in the way?`);
             figures.push(f);
             console.log(
                 `  ${name.padEnd(18)} busy ${(100 * f.busy).toFixed(1).padStart(5)} %  long ${String(f.long).padStart(3)}  longest ${f.longest.toFixed(0).padStart(5)} ms  heap ${f.heap.toFixed(0).padStart(4)} MiB  ${f.cells} cells a column`,
