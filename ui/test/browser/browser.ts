@@ -1,7 +1,7 @@
 // browser.ts - what tests of the page are written with: a browser, a place for its pages, pictures of them, and tests that
 // are functions.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -185,10 +185,41 @@ export class Browsers {
 
 const PICTURES = process.env.PICTURES ?? join(ROOT, "build", "ui");
 
+/** Pictures are those of doc/images: WebP, which is a fifth of the size. */
+const FOR_DOC = process.env.PICTURE_SECONDS !== undefined;
+const QUALITY = 0.82;
+
 /** A picture of the page in build/ui; the pointer out of the way unless it is to be seen. */
 export async function picture(page: Page, name: string): Promise<void> {
     mkdirSync(PICTURES, { recursive: true });
-    await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: "disabled", caret: "hide" });
+    const png = await page.screenshot({ animations: "disabled", caret: "hide" });
+    const data = FOR_DOC ? await webp(page.context().browser()!, png) : png;
+    writeFileSync(join(PICTURES, `${name}.${FOR_DOC ? "webp" : "png"}`), data);
+}
+
+/** A picture in another format, which the browser itself makes. */
+async function webp(browser: Browser, png: Buffer): Promise<Buffer> {
+    const page = await browser.newPage();
+    try {
+        const data = await page.evaluate(
+            async ([base64, quality]) => {
+                const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+                const image = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+                const canvas = new OffscreenCanvas(image.width, image.height);
+                canvas.getContext("2d")!.drawImage(image, 0, 0);
+                const made = new Uint8Array(
+                    await (await canvas.convertToBlob({ type: "image/webp", quality })).arrayBuffer(),
+                );
+                let text = "";
+                for (const b of made) text += String.fromCharCode(b);
+                return btoa(text);
+            },
+            [png.toString("base64"), QUALITY] as const,
+        );
+        return Buffer.from(data, "base64");
+    } finally {
+        await page.close();
+    }
 }
 
 /**
