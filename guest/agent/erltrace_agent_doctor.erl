@@ -140,8 +140,8 @@ inside() ->
 %% By which clock profile-N samples.
 profile() ->
     case erlang:system_info(emu_flavor) =:= jit andalso ?AGENT:nif_profile_offered(erlang:system_info(schedulers)) of
-        false -> [{profile, note, <<"profile-N needs a VM with the JIT">>, <<"tick-N fires in any VM">>}];
-        task -> [{profile, ok, <<"profile-N samples by the task clock">>, <<>>}];
+        false -> [{profile, note, <<"profile-N and wall-N need a VM with the JIT">>, <<"tick-N fires in any VM">>}];
+        task -> [{profile, ok, <<"profile-N samples by the task clock, wall-N by a sampler that wakes at random times">>, <<>>}];
         user ->
             [{profile, note, <<"profile-N samples by the task clock outside of the kernel: kernel.perf_event_paranoid is 2, and the node's user may not change that for itself">>,
               <<"with kernel.perf_event_paranoid=1, or CAP_PERFMON for the node, time in the kernel is sampled, too">>}];

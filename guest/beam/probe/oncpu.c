@@ -27,6 +27,7 @@
 #include "beam/probe/inside.h"
 #include "beam/probe/oncpu_clock.h"
 #include "beam/probe/oncpu_sampler.h"
+#include "beam/probe/onwall.h"
 #include "beam/probe/scheduler.h"
 
 #ifndef AT_MINSIGSTKSZ
@@ -309,7 +310,7 @@ static uint32_t frames_of(struct thread *t, uint64_t from, uint64_t to, bool dir
     return to != 0 || n == ONCPU_FRAMES ? n : 0;
 }
 
-enum { HIDDEN = 1 };
+enum { HIDDEN = 1, LOST = 2, DOING = 2 /* bits before those of enum onwall_doing */ };
 
 /* The pid of no process (ERTS_INVALID_PID). While a match program runs, as in ets:select/2, the
  * scheduler's process is one that the VM keeps for that, which has it. */
@@ -403,9 +404,9 @@ static void push(struct thread *t, uint32_t rate, uint32_t n)
 
 /* cost: ns that it took to signal the thread. */
 static void capture(struct thread *t, uint32_t rate, uint32_t late, uint32_t cost,
-                    const ucontext_t *uc)
+                    enum onwall_doing doing, const ucontext_t *uc)
 {
-    uint64_t *s = t->sample, flags = 0, now = monotonic_ns();
+    uint64_t *s = t->sample, flags = (uint64_t)doing << DOING, now = monotonic_ns();
     if (oncpu_clock_alone(now)) {
         oncpu_clock_set(&t->clock[rate], 0); /* first: whoever sees `stopped` starts it again */
         atomic_store_explicit(&t->stopped[rate], true, memory_order_release);
@@ -415,7 +416,7 @@ static void capture(struct thread *t, uint32_t rate, uint32_t late, uint32_t cos
     uint32_t n = process_of(t, uc->uc_mcontext.gregs, &flags);
     s[0] = now;
     s[1] = n | rate << 8 | flags << 16 | (uint64_t)late << 32;
-    s[5] = monotonic_ns() - now + cost;
+    s[5] = (uint64_t)t->number << 32 | (uint32_t)(monotonic_ns() - now + cost);
     push(t, rate, HEAD + n);
 }
 
@@ -427,7 +428,8 @@ static void answer(struct thread *t, const ucontext_t *uc)
         uint32_t late, cost;
         switch (oncpu_sampler_asked((t->number - 1) * ONCPU_RATES + r, now, &late, &cost)) {
         case ONCPU_ASKED_NOT: break;
-        case ONCPU_ASKED_SAMPLE: capture(t, r, late, cost, uc); break;
+        case ONCPU_ASKED_SAMPLE: capture(t, r, late, cost, ONWALL_RUNNING, uc); break;
+        case ONCPU_ASKED_RUNNABLE: capture(t, r, late, cost, ONWALL_RUNNABLE, uc); break;
         case ONCPU_ASKED_WAITED:
             atomic_fetch_add_explicit(&t->waited[r].n, 1, memory_order_relaxed);
             break;
@@ -456,11 +458,63 @@ static void on_signal(int number, siginfo_t *info, void *context)
     struct thread *t = thread_here();
     (void)number;
     if (t != NULL && i >= 0 && i / ONCPU_RATES == t->number - 1)
-        capture(t, (uint32_t)(i % ONCPU_RATES), late, 0, context);
+        capture(t, (uint32_t)(i % ONCPU_RATES), late, 0, ONWALL_RUNNING, context);
     if (t != NULL) /* one signal may stand for both */
         answer(t, context);
     errno = was;
     atomic_fetch_sub(&busy, 1);
+}
+
+/* -- of threads that sleep ----------------------------------------------------------------------
+ */
+
+/* The sampler's thread looks at another one with this copy of its record, and has the samples of
+ * all of them in its ring. */
+static struct thread other;
+static uint64_t other_flags;
+static uint32_t other_frames;
+
+uint64_t oncpu_process(uint32_t i)
+{
+    const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
+    return t != NULL ? ((words_read *)(uintptr_t)t->record)[how.f.back] : 0;
+}
+
+void oncpu_look_at_nothing(bool lost)
+{
+    memset(other.sample, 0, HEAD * sizeof *other.sample);
+    other_flags = lost ? LOST : 0;
+    other_frames = 0;
+}
+
+bool oncpu_look(uint32_t i, uint64_t pc, uint64_t sp)
+{
+    const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
+    greg_t reg[NGREG] = {0}; /* those that are not known are no addresses */
+    oncpu_look_at_nothing(false);
+    if (t == NULL)
+        return false;
+    other.record = t->record;
+    other.frame = t->frame;
+    other.stack = t->stack;
+    other.bottom = t->bottom;
+    other.regs = t->regs; /* its handler's: that does not run */
+    other.agreed = t->agreed;
+    other.schedules = t->schedules;
+    other.same = t->same;
+    reg[REG_RIP] = (greg_t)pc;
+    reg[REG_RSP] = (greg_t)sp;
+    other_frames = process_of(&other, reg, &other_flags);
+    return other.sample[2] != 0 || (other_flags & HIDDEN) != 0;
+}
+
+void oncpu_note(uint32_t i, uint32_t rate, enum onwall_doing doing, uint64_t at, uint32_t took)
+{
+    uint64_t *s = other.sample;
+    s[0] = at;
+    s[1] = other_frames | rate << 8 | (other_flags | (uint64_t)doing << DOING) << 16;
+    s[5] = (i + UINT64_C(1)) << 32 | took;
+    push(&other, rate, HEAD + other_frames);
 }
 
 /* -- taking samples -----------------------------------------------------------------------------
@@ -475,10 +529,12 @@ static void sample_of(const struct thread *t, uint32_t tail, struct oncpu_sample
                                  .pc = WORD(3),
                                  .call = WORD(4),
                                  .took = (uint32_t)WORD(5),
-                                 .number = t->number,
+                                 .number = (uint32_t)(WORD(5) >> 32),
                                  .nframes = (uint32_t)(WORD(1) & 255),
                                  .rate = (uint32_t)(WORD(1) >> 8 & 255),
                                  .overrun = (uint32_t)(WORD(1) >> 32),
+                                 .doing = WORD(1) >> (16 + DOING) & 3,
+                                 .lost = (WORD(1) >> 16 & LOST) != 0,
                                  .hidden = (WORD(1) >> 16 & HIDDEN) != 0};
     for (uint32_t i = 0; i < ONCPU_TOPS; i++)
         out->top[i] = WORD(6 + i);
@@ -491,8 +547,9 @@ bool oncpu_next(struct oncpu_sample *out)
 {
     struct thread *oldest = NULL;
     uint64_t at = UINT64_MAX;
-    for (uint32_t i = 0; i < THREADS; i++) {
-        struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+    for (uint32_t i = 0; i <= THREADS; i++) {
+        struct thread *t =
+            i < THREADS ? atomic_load_explicit(&threads[i], memory_order_relaxed) : &other;
         if (t == NULL)
             continue;
         uint32_t tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
@@ -527,8 +584,9 @@ static uint64_t news(struct counted *c)
 static uint64_t all_news(size_t at)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < THREADS; i++) {
-        struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+    for (uint32_t i = 0; i <= THREADS; i++) {
+        struct thread *t =
+            i < THREADS ? atomic_load_explicit(&threads[i], memory_order_relaxed) : &other;
         sum += t != NULL ? news((struct counted *)(void *)((char *)t + at)) : 0;
     }
     return sum;
@@ -771,8 +829,12 @@ static bool start_clock(struct thread *t, uint32_t rate)
 {
     if (t->clock[rate].kind != ONCPU_CLOCK_NONE)
         return true;
-    if (!oncpu_clock_start(&t->clock[rate], t->tid, how.signal,
-                           (t->number - 1) * ONCPU_RATES + rate, period[rate], room_for(entered())))
+    const uint32_t number = (t->number - 1) * ONCPU_RATES + rate;
+    const uint64_t ns = period[rate] & ~ONWALL_RATE;
+    if (ns != period[rate]
+            ? !oncpu_clock_wall(&t->clock[rate], t->tid, how.signal, number, ns)
+            : !oncpu_clock_start(&t->clock[rate], t->tid, how.signal, number, ns,
+                                 room_for(entered())))
         return false;
     atomic_store(&t->stopped[rate], false);
     worst[rate] = t->clock[rate].kind > worst[rate] ? t->clock[rate].kind : worst[rate];
@@ -895,6 +957,9 @@ ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
                 period[r] = want[k];
                 began[r] = monotonic_ns();
                 worst[r] = ONCPU_CLOCK_NONE;
+                oncpu_dropped(r); /* what others have left is nobody's */
+                oncpu_waited(r);
+                onwall_news(r);
             }
     bool good = true;
     for (uint32_t i = 0; i < THREADS; i++) {
