@@ -234,10 +234,11 @@ bool probe_is_wall(const char *name)
 
 const struct probe_def *probe_wall_def(void)
 {
-    static const struct probe_def def = {
-        .kind = PROBE_WALL,
-        .name = "wall",
-        .arg = {{.type = "uintptr_t", .name = "kernel_pc"}, {.type = "uintptr_t", .name = "pc"}, {.type = "char *", .name = "doing"}}};
+    static const struct probe_def def = {.kind = PROBE_WALL,
+                                         .name = "wall",
+                                         .arg = {{.type = "uintptr_t", .name = "kernel_pc"},
+                                                 {.type = "uintptr_t", .name = "pc"},
+                                                 {.type = "char *", .name = "doing"}}};
     return &def;
 }
 

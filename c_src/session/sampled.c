@@ -45,7 +45,8 @@ static bool is_profile(const struct dif_image *img, const struct dif_clause *c)
 static bool is_sample(const struct dif_image *img, const struct dif_clause *c)
 {
     const char *name = dif_str(img, c->name);
-    return begins(name, "profile-") || probe_is_wall(name) || (name[0] == '\0' && is_profile(img, c));
+    return begins(name, "profile-") || probe_is_wall(name) ||
+           (name[0] == '\0' && is_profile(img, c));
 }
 
 /* Whether a description is of a probe whose clauses run in order with the samples. */

@@ -65,8 +65,7 @@ int own_match(struct own *o, const struct probe_spec *spec, tier_match_fn fn, vo
     uint64_t period;
     enum probe_kind kind;
     if (spec->id == 0 && probe_glob_provider(spec->prov, "profile") && spec->mod[0] == '\0' &&
-        spec->func[0] == '\0' && probe_interval(spec->name, &period, &kind) &&
-        kind != PROBE_WALL) {
+        spec->func[0] == '\0' && probe_interval(spec->name, &period, &kind) && kind != PROBE_WALL) {
         bool known = false;
         for (uint32_t i = OWN_FIXED; i < o->n; i++)
             known |= strcmp(o->probe[i].probe.name, spec->name) == 0;

@@ -1,7 +1,7 @@
 /* et_sleep.c - a NIF library that sleeps in the system on the scheduler that calls it.
  *
- *   nap(How, Times, Us) -> {Interrupted, WaitedNs}: sleeps so many times by nanosleep, poll or epoll
- *   (0, 1, 2), without going on after a signal; how often one ended it, and what all took */
+ *   nap(How, Times, Us) -> {Interrupted, WaitedNs}: sleeps so many times by nanosleep, poll or
+ * epoll (0, 1, 2), without going on after a signal; how often one ended it, and what all took */
 #include <errno.h>
 #include <poll.h>
 #include <stdint.h>

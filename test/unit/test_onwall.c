@@ -1,5 +1,5 @@
-/* test_onwall.c - what the sampler finds out of threads that run, sleep, wait for work or go on while they are looked at, and whom it asks
- * by a signal. The VM's part is made up. */
+/* test_onwall.c - what the sampler finds out of threads that run, sleep, wait for work or go on
+ * while they are looked at, and whom it asks by a signal. The VM's part is made up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,8 +99,9 @@ static void let(int what)
     while (atomic_load(&is) != what)
         sched_yield();
     char text[ONCPU_TASK_TEXT + 1];
-    while (what != WORK && (!oncpu_sampler_read(tid, "/syscall", text) ||
-                            strtol(text, NULL, 10) != (what == SLEEP ? SYS_clock_nanosleep : SYS_futex)))
+    while (what != WORK &&
+           (!oncpu_sampler_read(tid, "/syscall", text) ||
+            strtol(text, NULL, 10) != (what == SLEEP ? SYS_clock_nanosleep : SYS_futex)))
         sched_yield();
 }
 
@@ -137,6 +138,14 @@ static enum onwall_found look(void)
 {
     uint32_t looks = 1;
     return onwall_look(RATE, OF, tid, 7, &looks);
+}
+
+/* Returns whether the system was asked about the thread. */
+static bool look_closely(void)
+{
+    uint32_t looks = 1;
+    assert_int_equal(onwall_look(RATE, OF, tid, 7, &looks), ONWALL_DONE);
+    return looks == 0;
 }
 
 static void test_lines(void **unused)
@@ -179,20 +188,21 @@ static void test_asleep(void **unused)
     assert_int_equal(onwall_news(RATE).called, 0);
 }
 
-/* Without a process, it is idle where it waits as the VM waits for work, and is not looked at again until it has run; elsewhere it works for
- * a port. */
+/* Without a process, it is idle where it waits as the VM waits for work, and is not looked at again
+ * until it has run; elsewhere it works for a port. */
 static void test_idle(void **unused)
 {
     (void)unused;
     let(WAIT);
     for (unsigned i = 0; i < ENOUGH; i++)
-        assert_int_equal(look(), ONWALL_DONE);
+        assert_int_equal(look_closely(), i == 0);
+    assert_int_equal(noted, 0);
+    assert_int_equal(looked, 0);
+    process = 8; /* one that the scheduler does not run any more */
+    for (unsigned i = 0; i < ENOUGH; i++)
+        assert_int_equal(look_closely(), i == 0);
     assert_int_equal(noted, 0);
     assert_int_equal(looked, 1);
-    process = 8; /* one that the scheduler does not run any more */
-    look();
-    assert_int_equal(noted, 0);
-    assert_int_equal(looked, 2);
     has = true; /* it waits for a lock */
     process = 16;
     look();
@@ -243,7 +253,7 @@ static void other_process(void)
 static void it_runs(void)
 {
     const uint64_t was = oncpu_clock_time(tid);
-    sem_post(&woken); /* twice: it waits again */
+    sem_post(&woken); /* it goes on to wait for what to do */
     while (oncpu_clock_time(tid) == was)
         sched_yield();
 }
@@ -265,6 +275,7 @@ static void test_meanwhile(void **unused)
         sched_yield();
     let(WAIT);
     meanwhile = it_runs;
+    has = false; /* that is not known then */
     look();
     assert_int_equal(noted, 2);
     assert_true(nothing && lost);

@@ -831,10 +831,9 @@ static bool start_clock(struct thread *t, uint32_t rate)
         return true;
     const uint32_t number = (t->number - 1) * ONCPU_RATES + rate;
     const uint64_t ns = period[rate] & ~ONWALL_RATE;
-    if (ns != period[rate]
-            ? !oncpu_clock_wall(&t->clock[rate], t->tid, how.signal, number, ns)
-            : !oncpu_clock_start(&t->clock[rate], t->tid, how.signal, number, ns,
-                                 room_for(entered())))
+    if (ns != period[rate] ? !oncpu_clock_wall(&t->clock[rate], t->tid, how.signal, number, ns)
+                           : !oncpu_clock_start(&t->clock[rate], t->tid, how.signal, number, ns,
+                                                room_for(entered())))
         return false;
     atomic_store(&t->stopped[rate], false);
     worst[rate] = t->clock[rate].kind > worst[rate] ? t->clock[rate].kind : worst[rate];

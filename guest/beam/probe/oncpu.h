@@ -87,8 +87,8 @@ struct oncpu_sample {
 
 /* Takes the oldest sample of all rings. Returns false when there is none. Only the server. */
 bool oncpu_next(struct oncpu_sample *out);
-/* Returns the period of a rate, with ONWALL_RATE if it is one of wall-N; 0: it is not in use, or was
- * not at that time. */
+/* Returns the period of a rate, with ONWALL_RATE if it is one of wall-N; 0: it is not in use, or
+ * was not at that time. */
 uint64_t oncpu_period(uint32_t rate, uint64_t at);
 /* Returns how many samples of this rate have been dropped since the last call. Only the server. */
 uint64_t oncpu_dropped(uint32_t rate);

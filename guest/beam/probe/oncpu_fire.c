@@ -309,13 +309,12 @@ ERL_NIF_TERM oncpu_wall_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM 
     if (p == NULL || p->profile == NULL)
         return enif_make_badarg(env);
     const struct onwall_counts *c = &p->profile->wall;
-    const ERL_NIF_TERM doing =
-        enif_make_list3(env, enif_make_uint64(env, c->doing[ONWALL_RUNNING]),
-                        enif_make_uint64(env, c->doing[ONWALL_RUNNABLE]),
-                        enif_make_uint64(env, c->doing[ONWALL_ASLEEP]));
-    return enif_make_tuple9(env, enif_make_uint64(env, c->of.called), doing,
-                            enif_make_uint64(env, c->idle), enif_make_uint64(env, c->hidden),
-                            enif_make_uint64(env, c->unknown), enif_make_uint64(env, c->lost),
-                            enif_make_uint64(env, c->dropped),
-                            enif_make_uint64(env, c->of.unlooked), enif_make_uint64(env, c->of.late));
+    const ERL_NIF_TERM doing = enif_make_list3(env, enif_make_uint64(env, c->doing[ONWALL_RUNNING]),
+                                               enif_make_uint64(env, c->doing[ONWALL_RUNNABLE]),
+                                               enif_make_uint64(env, c->doing[ONWALL_ASLEEP]));
+    return enif_make_tuple9(
+        env, enif_make_uint64(env, c->of.called), doing, enif_make_uint64(env, c->idle),
+        enif_make_uint64(env, c->hidden), enif_make_uint64(env, c->unknown),
+        enif_make_uint64(env, c->lost), enif_make_uint64(env, c->dropped),
+        enif_make_uint64(env, c->of.unlooked), enif_make_uint64(env, c->of.late));
 }

@@ -267,8 +267,8 @@ static void look(uint32_t rate, struct pace *p, uint64_t at, uint64_t *seed)
         const int tid = atomic_load_explicit(&m->tid, memory_order_acquire);
         if (tid == 0 || !atomic_load_explicit(&m->on, memory_order_relaxed))
             continue;
-        const enum found found = wall ? look_wall(rate, i, tid, at, &looks)
-                                      : look_at(m, tid, here, &looks, &p->used);
+        const enum found found =
+            wall ? look_wall(rate, i, tid, at, &looks) : look_at(m, tid, here, &looks, &p->used);
         if (found == RESTS)
             continue;
         ask(m, tid, at, found == DISPLACED, wall);

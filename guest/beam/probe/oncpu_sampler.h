@@ -38,8 +38,8 @@
 #include <stdint.h>
 
 /* Lets the sampler ask a thread each ns of its time, about. number: of the clock (oncpu_clock.h),
- * which has none yet. wall: ... of the time, whatever the thread does (onwall.h). Returns false when
- * there is no sampler and none can be made. */
+ * which has none yet. wall: ... of the time, whatever the thread does (onwall.h). Returns false
+ * when there is no sampler and none can be made. */
 bool oncpu_sampler_add(uint32_t number, int tid, int signal, uint64_t ns, bool wall);
 /* Pauses a clock, or lets it go on. Async-signal-safe. */
 void oncpu_sampler_set(uint32_t number, bool on);
@@ -49,12 +49,7 @@ void oncpu_sampler_resume(void);
 /* Returns true when no sampler is left. Its clocks are removed before. */
 bool oncpu_sampler_close(void);
 
-enum oncpu_asked {
-    ONCPU_ASKED_NOT,
-    ONCPU_ASKED_SAMPLE,
-    ONCPU_ASKED_RUNNABLE,
-    ONCPU_ASKED_WAITED
-};
+enum oncpu_asked { ONCPU_ASKED_NOT, ONCPU_ASKED_SAMPLE, ONCPU_ASKED_RUNNABLE, ONCPU_ASKED_WAITED };
 /* Takes what the sampler has asked this thread for. WAITED: the thread had no processor then, and
  * this is no sample therefore. RUNNABLE: the same, for wall-N, where it is one. late:
  * for how many times it stands beyond its own. cost: ns that the sampler uses for each such

@@ -97,11 +97,14 @@ static bool waits_for_work(const struct state *s)
     }
 }
 
-/* Reads a thread's clock. Returns whether it moves. *sure: it does, or does not; otherwise there
- * was a pause between the readings. */
-static bool moves(int tid, uint64_t *clock, bool *sure)
+/* Reads a thread's clock. Returns whether it moves. before: what it was some time ago. *sure: it
+ * does, or does not; otherwise there was a pause between the readings. */
+static bool moves(int tid, uint64_t before, uint64_t *clock, bool *sure)
 {
     uint64_t second = 0;
+    *sure = true;
+    if ((*clock = oncpu_clock_time(tid)) == before)
+        return false;
     *sure = false;
     for (int i = 0; i < TRIES && !*sure; i++) {
         const uint64_t from = monotonic_ns();
@@ -123,8 +126,13 @@ static void look_at_rest(uint32_t rate, uint32_t i, int tid, enum onwall_doing d
                          uint64_t from)
 {
     struct seen *s = &seen[i];
-    const bool has = oncpu_look(i, s->state.pc, s->state.sp);
-    const bool still = oncpu_clock_time(tid) == s->clock && oncpu_process(i) == s->process;
+    bool has = false, still = true;
+    if (s->process == 0) {
+        oncpu_look_at_nothing(false);
+    } else {
+        has = oncpu_look(i, s->state.pc, s->state.sp);
+        still = oncpu_clock_time(tid) == s->clock && oncpu_process(i) == s->process;
+    }
     s->idle = !has && still && waits_for_work(&s->state);
     if (s->idle)
         return;
@@ -139,7 +147,7 @@ enum onwall_found onwall_look(uint32_t rate, uint32_t i, int tid, uint64_t at, u
     const uint64_t from = monotonic_ns(), process = oncpu_process(i);
     uint64_t clock;
     bool sure;
-    const bool runs = moves(tid, &clock, &sure);
+    const bool runs = moves(tid, s->clock, &clock, &sure);
     const bool same = !runs && clock == s->clock && process == s->process;
     if (clock == 0 || (same && s->idle)) /* it is not there; or has not run since */
         return ONWALL_DONE;

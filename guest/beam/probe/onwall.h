@@ -46,9 +46,9 @@ struct onwall_called {
 /* What a program has had. */
 struct onwall_counts {
     struct onwall_called of;
-    uint64_t doing[ONWALL_DOINGS]; /* samples */
+    uint64_t doing[ONWALL_DOINGS];           /* samples */
     uint64_t idle, hidden, unknown, dropped; /* as in struct oncpu_counts */
-    uint64_t lost; /* it went on while it was read */
+    uint64_t lost;                           /* it went on while it was read */
 };
 
 /* -- for the sampler's thread -------------------------------------------------------------------

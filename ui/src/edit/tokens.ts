@@ -126,7 +126,10 @@ export function token(stream: Source, state: State): string | null {
         stream.skipToEnd();
         return "comment";
     }
-    if (state.depth === 0 && (stream.match(DESCRIPTION) || stream.match(/^(BEGIN|END|ERROR|(tick|profile|wall)-\w+)\b/)))
+    if (
+        state.depth === 0 &&
+        (stream.match(DESCRIPTION) || stream.match(/^(BEGIN|END|ERROR|(tick|profile|wall)-\w+)\b/))
+    )
         return "tagName";
     if (stream.match(/^"(\\.|[^"\\])*"?/) || stream.match(/^'(\\.|[^'\\])+'?/)) return "string";
     if (stream.match(/^(0[xX][\da-fA-F]+|\d+\.\d+|\d+)([uUlL]+|[a-z]+)?/)) return "number";
