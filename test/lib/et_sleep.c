@@ -2,6 +2,7 @@
  *
  *   nap(How, Times, Us) -> {Interrupted, WaitedNs}: sleeps so many times by nanosleep, poll or
  * epoll (0, 1, 2), without going on after a signal; how often one ended it, and what all took */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <stdint.h>

@@ -265,12 +265,16 @@ static void test_wall(void **unused)
             look(rate, &p, 4, &seed);
         assert_int_equal(oncpu_sampler_asked(NUMBER, 6, &late, &cost), ONCPU_ASKED_SAMPLE);
         assert_int_equal(late, again);
-        found = ONWALL_ASK_RUNNABLE;
-        for (int k = 0; k <= again; k++)
-            look(rate, &p, 4, &seed);
-        assert_int_equal(oncpu_sampler_asked(NUMBER, 4 + 2 * LATE_NS, &late, &cost),
-                         ONCPU_ASKED_RUNNABLE);
-        assert_int_equal(late, again);
+        for (int displaced = 0; displaced < 2; displaced++) {
+            found = ONWALL_ASK_READY;
+            for (int k = 0; k <= again; k++)
+                look(rate, &p, 4, &seed);
+            m->waited = 0; /* the system does not say */
+            assert_int_equal(oncpu_sampler_asked(
+                                 NUMBER, 4 + (displaced ? LATE_NS / 2 : 2 * LATE_NS), &late, &cost),
+                             displaced ? ONCPU_ASKED_SAMPLE : ONCPU_ASKED_RUNNABLE);
+            assert_int_equal(late, again);
+        }
     }
     assert_int_equal(p.used, 0); /* it has no pace */
     p.next = 10;

@@ -15,7 +15,7 @@
 
 #include "beam/probe/onwall.c"
 
-enum { RATE = 3, OF = 5, ENOUGH = 200 };
+enum { RATE = 3, INDEX = 5, ENOUGH = 200 };
 
 /* What the VM's scheduler would say of its process, and what became a sample. */
 static uint64_t process, sp, pc;
@@ -26,13 +26,13 @@ static void (*meanwhile)(void);
 
 uint64_t oncpu_process(uint32_t i)
 {
-    assert_int_equal(i, OF);
+    assert_int_equal(i, INDEX);
     return process;
 }
 
 bool oncpu_look(uint32_t i, uint64_t at_pc, uint64_t at_sp)
 {
-    assert_int_equal(i, OF);
+    assert_int_equal(i, INDEX);
     looked++;
     nothing = lost = false;
     pc = at_pc;
@@ -51,7 +51,7 @@ void oncpu_look_at_nothing(bool is_lost)
 void oncpu_note(uint32_t i, uint32_t rate, enum onwall_doing what, uint64_t at, uint32_t took)
 {
     (void)took;
-    assert_int_equal(i, OF);
+    assert_int_equal(i, INDEX);
     assert_int_equal(rate, RATE);
     assert_int_equal(at, 7);
     doing = what;
@@ -137,14 +137,14 @@ static int end(void **unused)
 static enum onwall_found look(void)
 {
     uint32_t looks = 1;
-    return onwall_look(RATE, OF, tid, 7, &looks);
+    return onwall_look(RATE, INDEX, tid, 7, &looks);
 }
 
 /* Returns whether the system was asked about the thread. */
 static bool look_closely(void)
 {
     uint32_t looks = 1;
-    assert_int_equal(onwall_look(RATE, OF, tid, 7, &looks), ONWALL_DONE);
+    assert_int_equal(onwall_look(RATE, INDEX, tid, 7, &looks), ONWALL_DONE);
     return looks == 0;
 }
 
@@ -227,7 +227,7 @@ static void test_running(void **unused)
     has = true;
     for (unsigned n = 0; runs < ENOUGH; n++) {
         const enum onwall_found found = look();
-        assert_true(found == ONWALL_ASK_RUNNING || found == ONWALL_ASK_RUNNABLE);
+        assert_true(found == ONWALL_ASK_RUNNING || found == ONWALL_ASK_READY);
         runs += found == ONWALL_ASK_RUNNING;
         if (n % 16 == 0)
             usleep(1000);
@@ -279,7 +279,7 @@ static void test_meanwhile(void **unused)
     look();
     assert_int_equal(noted, 2);
     assert_true(nothing && lost);
-    assert_false(seen[OF].idle);
+    assert_false(seen[INDEX].idle);
 }
 
 /* Where too many have been looked at, it is counted; a thread that is not there is nothing. */
@@ -288,11 +288,11 @@ static void test_bounds(void **unused)
     uint32_t looks = 0;
     (void)unused;
     let(SLEEP);
-    assert_int_equal(onwall_look(RATE, OF, tid, 7, &looks), ONWALL_DONE);
+    assert_int_equal(onwall_look(RATE, INDEX, tid, 7, &looks), ONWALL_DONE);
     assert_int_equal(noted, 0);
     assert_int_equal(onwall_news(RATE).unlooked, 1);
     looks = 1;
-    assert_int_equal(onwall_look(RATE, OF, 1 << 26, 7, &looks), ONWALL_DONE);
+    assert_int_equal(onwall_look(RATE, INDEX, 1 << 26, 7, &looks), ONWALL_DONE);
     assert_int_equal(noted, 0);
     assert_int_equal(looks, 1);
     onwall_late(RATE, 3);

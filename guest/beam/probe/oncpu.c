@@ -773,10 +773,36 @@ static bool find_stack(struct code_extent *out)
     return found && here >= out->from && here < out->to;
 }
 
+/* Finds where %rbx points while Erlang code runs, for the NIF's caller: the C stack begins so far
+ * from there with the address to which the first C function returns, and those that have another
+ * use for the register, the NIF among them, have saved it above here. Returns 0 if it is not
+ * known. */
+__attribute__((noinline)) static uint64_t find_regs(const struct thread *t)
+{
+    const uint64_t from = (uint64_t)(uintptr_t)__builtin_frame_address(0) + 16;
+    const uint64_t most = t->frame + STACK_ABOVE, to = most < t->stack.to ? most : t->stack.to;
+    uint64_t found = 0;
+    for (uint64_t p = t->frame; how.has_begins && p < to; p += 8) {
+        const uint64_t regs = p + 8 - (uint64_t)(int64_t)how.begins;
+        if (!is_code(*(words_read *)(uintptr_t)p))
+            continue;
+        uint64_t q = from;
+        while (q < p && *(words_read *)(uintptr_t)q != regs)
+            q += 8;
+        if (q == p)
+            continue;
+        if (found != 0)
+            return 0;
+        found = regs;
+    }
+    return found;
+}
+
 ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     (void)argv;
+    __asm__ volatile("" ::: "rbx"); /* see find_regs */
     struct scheduler kept = {0};
     struct inside_thread mine = {0};
     struct code_extent stack;
@@ -803,6 +829,8 @@ ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
         t->frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
         t->stack = stack;
         t->bottom = to[-1];
+        t->regs = find_regs(t);
+        t->agreed = t->regs != 0 ? AGREED : 0;
         atomic_store_explicit(&threads[here.number - 1], t, memory_order_release);
         atomic_store(&self_of[here.number - 1], (uint64_t)pthread_self());
         for (uint32_t had = atomic_load(&highest); had < here.number;)

@@ -195,11 +195,22 @@ static uint64_t wake_after(uint64_t *seed, uint64_t at, uint64_t now, uint64_t n
 
 enum found { RESTS, WORKS, DISPLACED };
 
+/* A thread may have waited for its processor, and is about to be asked: its handler will see for
+ * how long. */
+static void note_waited(struct mark *m, int tid)
+{
+    char text[ONCPU_TASK_TEXT + 1];
+    if (atomic_load_explicit(&m->asked, memory_order_relaxed) == 0)
+        atomic_store_explicit(&m->waited,
+                              oncpu_sampler_read(tid, "/schedstat", text) ? parse_waited(text) : 0,
+                              memory_order_relaxed);
+}
+
 /* here: the processor that the sampler has. looks: states of threads that may still be read. Adds
  * to `used` what the thread has used since the last look. */
 static enum found look_at(struct mark *m, int tid, int here, uint32_t *looks, uint64_t *used)
 {
-    char is, text[ONCPU_TASK_TEXT + 1];
+    char is;
     int processor;
     uint64_t first = 0, second = 0, from, last = m->last;
     bool steady = false;
@@ -222,10 +233,7 @@ static enum found look_at(struct mark *m, int tid, int here, uint32_t *looks, ui
     (*looks)--;
     if (!oncpu_sampler_state(tid, &is, &processor) || is != 'R' || processor != here)
         return RESTS;
-    if (atomic_load_explicit(&m->asked, memory_order_relaxed) == 0)
-        atomic_store_explicit(&m->waited,
-                              oncpu_sampler_read(tid, "/schedstat", text) ? parse_waited(text) : 0,
-                              memory_order_relaxed);
+    note_waited(m, tid);
     return DISPLACED;
 }
 
@@ -234,7 +242,7 @@ static enum found look_wall(uint32_t rate, uint32_t i, int tid, uint64_t at, uin
 {
     switch (onwall_look(rate, i, tid, at, looks)) {
     case ONWALL_ASK_RUNNING: return WORKS;
-    case ONWALL_ASK_RUNNABLE: return DISPLACED;
+    case ONWALL_ASK_READY: note_waited(&marks[rate][i], tid); return DISPLACED;
     default: return RESTS;
     }
 }
@@ -501,7 +509,9 @@ enum oncpu_asked oncpu_sampler_asked(uint32_t number, uint64_t now, uint32_t *la
     if (asked == 0)
         return ONCPU_ASKED_NOT;
     if (atomic_load_explicit(&is_wall[number % ONCPU_RATES], memory_order_relaxed))
-        return (asked & WAS_DISPLACED) != 0 ? ONCPU_ASKED_RUNNABLE : ONCPU_ASKED_SAMPLE;
+        return (asked & WAS_DISPLACED) != 0 && had_waited(waited, now > asked ? now - asked : 0)
+                   ? ONCPU_ASKED_RUNNABLE
+                   : ONCPU_ASKED_SAMPLE;
     if ((asked & WAS_DISPLACED) != 0 && had_waited(waited, now > asked ? now - asked : 0))
         return ONCPU_ASKED_WAITED;
     atomic_fetch_add_explicit(&m->taken, 1 + *late, memory_order_relaxed);

@@ -1,6 +1,7 @@
 /* onwall.c - see onwall.h. */
 #include "beam/probe/onwall.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -79,6 +80,14 @@ static struct state state_of(int tid)
     else if (oncpu_sampler_state(tid, &is, &processor))
         s = (struct state){.is = is == 'R' ? READY : SLEEPS, .call = SYS_futex};
     return s;
+}
+
+/* Returns whether a thread that is ready to run has had the sampler's processor last. */
+static bool is_displaced(int tid)
+{
+    char is;
+    int processor;
+    return oncpu_sampler_state(tid, &is, &processor) && processor == sched_getcpu();
 }
 
 /* Returns whether the VM waits for work by this system call. */
@@ -179,10 +188,10 @@ enum onwall_found onwall_look(uint32_t rate, uint32_t i, int tid, uint64_t at, u
             look_at_rest(rate, i, tid, ONWALL_RUNNABLE, at, from);
         } else if (process != 0) {
             add(&counts[rate].called, 1);
-            return runs ? ONWALL_ASK_RUNNING : ONWALL_ASK_RUNNABLE;
+            return runs ? ONWALL_ASK_RUNNING : ONWALL_ASK_READY;
         } else {
             oncpu_look_at_nothing(false);
-            note(rate, i, runs ? ONWALL_RUNNING : ONWALL_RUNNABLE, at, from);
+            note(rate, i, runs || is_displaced(tid) ? ONWALL_RUNNING : ONWALL_RUNNABLE, at, from);
         }
     }
     return ONWALL_DONE;

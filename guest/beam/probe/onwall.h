@@ -6,11 +6,12 @@
  * what the system says of it (/proc/self/task/TID/syscall: that it runs or is ready to, or in which
  * system call it sleeps, with its stack pointer and program counter).
  *
- * RUNNING, a thread whose CPU clock moves between two readings; RUNNABLE, one whose clock stands
- * and of which the system says that it is ready to run. If it has a process, it is signalled, as by
- * profile-N, and its handler captures the sample: nothing but the thread itself knows where it is.
- * One that has been woken and has not run since is still where it slept, so it is read as if it
- * slept.
+ * RUNNING, a thread whose CPU clock moves between two readings, or which the sampler itself has
+ * displaced from its processor; RUNNABLE, another one whose clock stands and of which the system
+ * says that it is ready to run. If it has a process, it is signalled, as by profile-N, and its
+ * handler captures the sample: nothing but the thread itself knows where it is, and since when it
+ * has waited. One that has been woken and has not run since is still where it slept, so it is read
+ * as if it slept.
  *
  * ASLEEP, any other. It is not signalled: that would end its system call. Its process and the
  * process's stack are read by the sampler, as the handler would while C code runs: from where C
@@ -57,7 +58,7 @@ struct onwall_counts {
 enum onwall_found {
     ONWALL_DONE, /* it is idle, or is a sample already */
     ONWALL_ASK_RUNNING,
-    ONWALL_ASK_RUNNABLE
+    ONWALL_ASK_READY /* it waits for a processor, or the sampler has displaced it */
 };
 /* Looks at the thread of a scheduler (i: from 0). at: when the sampler woke. looks: how many
  * threads may still be looked at closely. */
