@@ -192,16 +192,14 @@ static void fire_sample(ErlNifEnv *env, struct engine_thread *t, const struct pr
     resolve(&e);
     if (s->pid == 0)
         e.ev.pid = e.ev.ctx.self = agent.server.pid;
-    const bool wall = (period & ONWALL_RATE) != 0;
-    const uint32_t times = !wall ? 1 : s->overrun < AGAIN_MOST ? s->overrun + 1 : AGAIN_MOST;
-    for (uint32_t i = 0; period != 0 && i < ps->n * times; i++) {
-        struct program *p = ps->v[i % ps->n];
-        if (p->profile->began > s->at || !fire(&e, t, p, period, s->took / (oncpu_threads() + 1)))
+    for (uint32_t i = 0; period != 0 && i < ps->n; i++) {
+        struct oncpu_counts *c = ps->v[i]->profile;
+        if (c->began > s->at || !fire(&e, t, ps->v[i], period, s->took / (oncpu_threads() + 1)))
             continue;
-        if (wall)
-            count_wall(&p->profile->wall, &e);
+        if ((period & ONWALL_RATE) != 0)
+            count_wall(&c->wall, &e);
         else
-            count(p->profile, &e);
+            count(c, &e);
     }
     if (load_sampling(&me->sampler) != NULL)
         tracer_account_own(&sample, ps->load, ps->n, t);
@@ -236,6 +234,15 @@ static void take_drops(const struct programs *ps)
     }
 }
 
+/* Returns how many samples one stands for. One of wall-N whose thread was found again before it had
+ * answered is that many. (Of profile-N, what was late is counted only.) */
+static uint32_t times_of(const struct oncpu_sample *s)
+{
+    if ((oncpu_period(s->rate, s->at) & ONWALL_RATE) == 0)
+        return 1;
+    return s->overrun < AGAIN_MOST ? s->overrun + 1 : AGAIN_MOST;
+}
+
 /* Returns by how many ns CLOCK_REALTIME is ahead of CLOCK_MONOTONIC. */
 static uint64_t wall_ahead(void)
 {
@@ -265,17 +272,20 @@ ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     uint32_t n = 0;
     most = most < TAKEN_MOST ? most : TAKEN_MOST;
     oncpu_served(monotonic_ns());
-    for (; n < most && oncpu_next(&s); n++) {
+    while (n < most && oncpu_next(&s)) {
         ErlNifPid pid;
         if (s.pid != 0 && !enif_get_local_pid(env, s.pid, &pid))
             s.pid = 0;
-        if (t != NULL)
-            fire_sample(env, t, &ps, &s, ahead);
-        else
-            atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
+        for (uint32_t times = times_of(&s); times > 0; times--, n++) {
+            if (t != NULL)
+                fire_sample(env, t, &ps, &s, ahead);
+            else
+                atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
+            s.took = 0; /* all of them took that */
+        }
     }
     take_drops(&ps);
-    if (n == most)
+    if (n >= most)
         return agent.atom.true_;
     const uint64_t used = oncpu_used();
     for (uint32_t i = 0; i < ps.n; i++)
