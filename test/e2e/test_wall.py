@@ -1,6 +1,8 @@
 """wall-N in a node: where its schedulers are, whether they run or sleep. How many samples there are in a second is not known, nor how long a thread waits for
 its processor: that depends on the host. What a sample may show is known."""
+import os
 import re
+import subprocess
 
 from erlt import READY, aggregation, library, until
 from test_functions import load
@@ -160,3 +162,20 @@ def test_ends(t):
         if end != "purge":
             t.clean(node)
     t.true(node.alive(), "the node lives")
+
+
+def test_waiting_for_a_processor(t):
+    """A thread that waits for its processor, where many want one, is found again and again before it has it: each time is a sample, which can be read."""
+    node = sleeping(t)
+    busy = node("spawn(et_sleep, busy, [])")
+    others = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * os.cpu_count())]
+    try:
+        trace = sampled(t, node, """wall-4999 /erlpid == $$1 && args[2] == "runnable"/ { @[args[2], copyinstr(arg2), erlfunc, erlname, ustack()] = count(); n++; }
+            wall-4999 /n >= 300/ { exit(0); }""", busy)
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    t.match(trace.out.text(), r"^ +runnable +runnable +et_sleep:(work|busy)/")
+    called, samples = (int(re.search(pattern, trace.err.text())[1]) for pattern in (r"samples of (\d+) called for", r"idle: (\d+) samples"))
+    t.true(samples > called / 2, f"{samples} samples of {called}", trace)
