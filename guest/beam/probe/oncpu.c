@@ -310,7 +310,7 @@ static uint32_t frames_of(struct thread *t, uint64_t from, uint64_t to, bool dir
     return to != 0 || n == ONCPU_FRAMES ? n : 0;
 }
 
-enum { HIDDEN = 1, LOST = 2, DOING = 2 /* bits before those of enum onwall_doing */ };
+enum { HIDDEN = 1, LOST = 4, DOING = 3 /* bits before those of enum onwall_doing */ };
 
 /* The pid of no process (ERTS_INVALID_PID). While a match program runs, as in ets:select/2, the
  * scheduler's process is one that the VM keeps for that, which has it. */
