@@ -129,6 +129,7 @@ $(BUILD)/test/test_signal: $(filter-out %/tracer_signal.o,$(BEAM_OBJ))
 $(BUILD)/test/test_nodename: $(filter %/nodename.o,$(BEAM_OBJ))
 $(BUILD)/test/test_oncpu_clock: $(filter %/oncpu_sampler.o,$(BEAM_OBJ))
 $(BUILD)/test/test_oncpu_sampler: $(filter %/oncpu_clock.o,$(BEAM_OBJ))
+$(BUILD)/test/test_onwall: $(filter %/oncpu_clock.o %/oncpu_sampler.o,$(BEAM_OBJ))
 
 ## clean: removes everything that was built, except the packages of the page
 clean:

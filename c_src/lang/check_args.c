@@ -129,21 +129,21 @@ static void look_at_erlang(struct lang *l, const struct lang_desc *d, struct fou
 
 static const struct lang_probe none = {.name = ""};
 
-/* The probes of dtrace and profile have no typed arguments. */
-static void look_at_untyped(const struct lang_desc *d, struct found *f)
+/* The probes of dtrace and profile have no typed arguments, but for wall-N. */
+static void look_at_untyped(struct lang *l, const struct lang_desc *d, struct found *f)
 {
     static const char *const names[][2] = {{"dtrace", "BEGIN"},
                                            {"dtrace", "END"},
                                            {"dtrace", "ERROR"},
                                            {"profile", "tick-1"},
                                            {"profile", "profile-1"}};
-    bool interval = strncmp(d->name, "tick-", 5) == 0 || strncmp(d->name, "profile-", 8) == 0;
+    const bool wall = probe_is_wall(d->name);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (glob_match(d->prov, names[i][0]) && matches_named(d, names[i][1]))
             add(f, &none);
     }
-    if (interval && glob_match(d->prov, "profile"))
-        add(f, &none);
+    if ((wall || probe_is_interval(d->name)) && glob_match(d->prov, "profile"))
+        add(f, wall ? from_table(l, probe_wall_def()) : &none);
 }
 
 static void look_at_definitions(const struct lang *l, const struct lang_desc *d, struct found *f)
@@ -169,7 +169,7 @@ static void find_probes(struct lang *l, const struct lang_desc *d, struct found 
     if (d->id >= 1 && d->id <= 3) {
         add(f, &none);
     } else if (d->id == 0) {
-        look_at_untyped(d, f);
+        look_at_untyped(l, d, f);
         look_at_definitions(l, d, f);
         look_at_erlang(l, d, f);
     }

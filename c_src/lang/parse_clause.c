@@ -301,11 +301,8 @@ static const char *provider_of(const struct lang_desc *d)
         const char *name;
         size_t len; /* compared */
         const char *prov;
-    } known[] = {{"BEGIN", 6, "dtrace"},
-                 {"END", 4, "dtrace"},
-                 {"ERROR", 6, "dtrace"},
-                 {"tick-", 5, "profile"},
-                 {"profile-", 8, "profile"}};
+    } known[] = {{"BEGIN", 6, "dtrace"},  {"END", 4, "dtrace"},       {"ERROR", 6, "dtrace"},
+                 {"tick-", 5, "profile"}, {"profile-", 8, "profile"}, {"wall-", 5, "profile"}};
     if (d->id >= 1 && d->id <= 3) /* these ids never change */
         return "dtrace";
     for (size_t i = 0; d->prov[0] == '\0' && i < sizeof known / sizeof known[0]; i++) {

@@ -53,8 +53,7 @@ static bool may_be_probe(const struct lang *l, const char *name)
     while (probe_fn_names[n])
         n++;
     if (probe_fn_match(name) != 0 || diag_nearest(name, probe_fn_names, n) ||
-        diag_nearest(name, others, sizeof others / sizeof *others) ||
-        strncmp(name, "tick-", 5) == 0 || strncmp(name, "profile-", 8) == 0 ||
+        diag_nearest(name, others, sizeof others / sizeof *others) || probe_is_interval(name) ||
         probe_erlang_lacking(name))
         return true;
     while ((def = probe_erlang_next(def)) != NULL)

@@ -282,7 +282,7 @@ static struct kprobe *add_interval(struct kprobes *k, enum probe_kind kind, cons
                                    uint64_t period)
 {
     size_t ndefault, i = k->nintervals;
-    probe_intervals(&ndefault);
+    probe_intervals(false, &ndefault);
     if (i == k->capintervals) {
         size_t cap = i == 0 ? 32 : i * 2;
         void *p = et_rearray(k->interval, cap, sizeof *k->interval);
@@ -314,7 +314,7 @@ static struct kprobe *add_interval(struct kprobes *k, enum probe_kind kind, cons
 static int fill(struct kprobes *k)
 {
     size_t rows = SYSCALL_ROWS, calls, points = 0, nintervals;
-    const struct probe_interval_def *interval = probe_intervals(&nintervals);
+    const struct probe_interval_def *interval = probe_intervals(false, &nintervals);
     ksyscalls(&calls);
     for (size_t i = 0; ktable(i) != NULL; i++)
         rows += ktable(i)->n;
@@ -476,7 +476,7 @@ int kprobes_match(struct kprobes *k, const struct probe_spec *spec, kprobes_fn f
     uint64_t period;
     int err = 0;
     if (spec->id == 0 && glob_match(spec->prov, "profile") && spec->mod[0] == '\0' &&
-        spec->func[0] == '\0' && probe_interval(spec->name, &period, &kind)) {
+        spec->func[0] == '\0' && probe_interval(spec->name, &period, &kind) && kind != PROBE_WALL) {
         bool known = false;
         for (size_t i = 0; i < k->nintervals; i++)
             known |= strcmp(k->interval[i]->name, spec->name) == 0;

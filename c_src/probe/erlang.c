@@ -204,7 +204,7 @@ bool probe_interval(const char *name, uint64_t *ns, enum probe_kind *kind)
     static const struct {
         const char *prefix;
         enum probe_kind kind;
-    } kinds[] = {{"tick-", PROBE_TICK}, {"profile-", PROBE_PROFILE}};
+    } kinds[] = {{"tick-", PROBE_TICK}, {"profile-", PROBE_PROFILE}, {"wall-", PROBE_WALL}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t len = strlen(kinds[i].prefix);
         const char *p = name + len;
@@ -221,7 +221,28 @@ bool probe_interval(const char *name, uint64_t *ns, enum probe_kind *kind)
     return false;
 }
 
-const struct probe_interval_def *probe_intervals(size_t *n)
+bool probe_is_interval(const char *name)
+{
+    return strncmp(name, "tick-", 5) == 0 || strncmp(name, "profile-", 8) == 0 ||
+           probe_is_wall(name);
+}
+
+bool probe_is_wall(const char *name)
+{
+    return strncmp(name, "wall-", 5) == 0;
+}
+
+const struct probe_def *probe_wall_def(void)
+{
+    static const struct probe_def def = {.kind = PROBE_WALL,
+                                         .name = "wall",
+                                         .arg = {{.type = "uintptr_t", .name = "kernel_pc"},
+                                                 {.type = "uintptr_t", .name = "pc"},
+                                                 {.type = "char *", .name = "doing"}}};
+    return &def;
+}
+
+const struct probe_interval_def *probe_intervals(bool node, size_t *n)
 {
 #define PROBE_HZ(kind, name, hz)                                                                   \
     {                                                                                              \
@@ -234,8 +255,9 @@ const struct probe_interval_def *probe_intervals(size_t *n)
         PROBE_HZ(PROBE_PROFILE, "profile", 4999), PROBE_HZ(PROBE_TICK, "tick", 1),
         PROBE_HZ(PROBE_TICK, "tick", 10),         PROBE_HZ(PROBE_TICK, "tick", 100),
         PROBE_HZ(PROBE_TICK, "tick", 500),        PROBE_HZ(PROBE_TICK, "tick", 1000),
-        PROBE_HZ(PROBE_TICK, "tick", 5000)};
+        PROBE_HZ(PROBE_TICK, "tick", 5000),       PROBE_HZ(PROBE_WALL, "wall", 97)};
+    enum { OF_NODES = 1 /* the last ones */ };
 #undef PROBE_HZ
-    *n = sizeof table / sizeof *table;
+    *n = sizeof table / sizeof *table - (node ? 0 : OF_NODES);
     return table;
 }

@@ -180,17 +180,23 @@ const char *probe_fn_alias(size_t i, enum probe_kind *kind);
 /* All of those names, for "did you mean"; ends with NULL. */
 extern const char *const probe_fn_names[];
 
-/* Parses dtrace's interval names, "tick-100ms" or "profile-97", into the period in ns and the kind,
- * PROBE_TICK or PROBE_PROFILE. Returns false if it is not such a name, or out of range (under 200
- * us, 0, unknown unit). Units as in language.md 10.2; no unit means hz. */
+/* Parses dtrace's interval names, "tick-100ms" or "profile-97", and our own, "wall-97", into the
+ * period in ns and the kind, PROBE_TICK, PROBE_PROFILE or PROBE_WALL. Returns false if it is not
+ * such a name, or out of range (under 200 us, 0, unknown unit). Units as in language.md 10.2; no
+ * unit means hz. */
 bool probe_interval(const char *name, uint64_t *ns, enum probe_kind *kind);
-/* Returns the intervals that are always listed, *n of them. Others are created when their exact
- * name is requested. */
+/* Return whether a name begins as one of an interval, or of wall-N, which only nodes have. */
+bool probe_is_interval(const char *name);
+bool probe_is_wall(const char *name);
+/* Returns a row with the arguments of wall-N. */
+const struct probe_def *probe_wall_def(void);
+/* Returns the intervals that are always listed, *n of them; node: in a node. Others are created
+ * when their exact name is requested. */
 struct probe_interval_def {
     enum probe_kind kind;
     const char *name;
     uint64_t period; /* ns */
 };
-const struct probe_interval_def *probe_intervals(size_t *n);
+const struct probe_interval_def *probe_intervals(bool node, size_t *n);
 
 #endif

@@ -26,6 +26,8 @@ static bool spec_is_local(const struct probe_spec *p)
     static const char *const names[] = {"BEGIN", "END", "ERROR"};
     if (p->id != 0)
         return p->id <= LAST_DTRACE_ID;
+    if (probe_is_wall(p->name))
+        return false;
     if (probe_kernel_provider(p->prov)) /* no other tier has it either */
         return true;
     if (p->mod[0] != '\0' || p->func[0] != '\0')
@@ -37,7 +39,7 @@ static bool spec_is_local(const struct probe_spec *p)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(p->name, names[i]) == 0)
             return true;
-    return strncmp(p->name, "tick-", 5) == 0 || strncmp(p->name, "profile-", 8) == 0;
+    return probe_is_interval(p->name);
 }
 
 /* Whether no description needs a node. */

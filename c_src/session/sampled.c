@@ -1,4 +1,4 @@
-/* sampled.c - variables at profile-N in a node.
+/* sampled.c - variables at profile-N and wall-N in a node.
  *
  * The clauses of profile-N run some time after the sample was taken, when its process has gone on.
  * What other probes write into self-> or global variables would then be what holds later. So a
@@ -41,11 +41,12 @@ static bool is_profile(const struct dif_image *img, const struct dif_clause *c)
     return strcmp(dif_str(img, c->prov), "profile") == 0;
 }
 
-/* Whether a description is of profile-N. */
+/* Whether a description is of profile-N or wall-N. */
 static bool is_sample(const struct dif_image *img, const struct dif_clause *c)
 {
     const char *name = dif_str(img, c->name);
-    return begins(name, "profile-") || (name[0] == '\0' && is_profile(img, c));
+    return begins(name, "profile-") || probe_is_wall(name) ||
+           (name[0] == '\0' && is_profile(img, c));
 }
 
 /* Whether a description is of a probe whose clauses run in order with the samples. */

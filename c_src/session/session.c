@@ -589,10 +589,11 @@ static int check_samples(struct session *s)
     return diag_error(&s->diags, ET_EUNSUP, &pos, "D_SAMPLE_LATE",
                       own ? "@[ustack()] has all callers at the sample; what a call costs is "
                             "vtimestamp at its return minus that at its entry"
-                          : "timestamp at profile-N is when the sample was taken; what BEGIN and "
-                            "tick-N set can be read",
-                      "profile-N cannot read %s%s, which line %" PRIu32 " sets at another probe: "
+                          : "timestamp at a sample is when it was taken; what BEGIN and tick-N set "
+                            "can be read",
+                      "%s-N cannot read %s%s, which line %" PRIu32 " sets at another probe: "
                       "in a node the clause runs some time after the sample",
+                      probe_is_wall(dif_str(&s->img, late.reader->name)) ? "wall" : "profile",
                       own ? "self->" : "", name, late.writer->line);
 }
 

@@ -308,7 +308,8 @@ int session_libraries(struct session *s);
 
 /* -- sampled.c --------------------------------------------------------------------------------- */
 
-/* What a clause of profile-N reads too late: a variable that a clause of another probe writes. */
+/* What a clause of profile-N or wall-N reads too late: a variable that a clause of another probe
+ * writes. */
 struct session_late {
     const struct dif_var *var;
     const struct dif_clause *reader, *writer;

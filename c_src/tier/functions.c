@@ -297,7 +297,7 @@ static void tick_probe(const struct catalog *c, size_t i, struct tier_probe *p)
 static bool default_tick(size_t i, struct tier_probe *p)
 {
     size_t n;
-    const struct probe_interval_def *def = probe_intervals(&n);
+    const struct probe_interval_def *def = probe_intervals(true, &n);
     if (i >= n)
         return false;
     named_probe("profile", def[i].name, TIER_ID_DEFAULT + (uint32_t)i, def[i].kind, p);
@@ -406,7 +406,7 @@ static int need_tick(struct catalog *c, const struct probe_spec *s)
     uint64_t ns;
     size_t ndef;
     enum probe_kind kind;
-    const struct probe_interval_def *def = probe_intervals(&ndef);
+    const struct probe_interval_def *def = probe_intervals(true, &ndef);
     if (!glob_exact(s->name) || !match_named(s, "profile", false, s->name) ||
         !probe_interval(s->name, &ns, &kind) || c->ntick >= TIER_ID_INTERVAL_END - TIER_ID_INTERVAL)
         return 0;
@@ -691,8 +691,9 @@ static const char *suggest_name(struct catalog *c, const struct probe_spec *s)
     const char *cand[NEAR_MAX], *mod;
     size_t n = 0;
     const struct probe_def *def = NULL;
-    if (strncmp(s->name, "tick-", 5) == 0 || strncmp(s->name, "profile-", 8) == 0)
-        return say(c, "intervals are tick-N and profile-N[ns|us|ms|s|m|h|d|hz], at least 200us");
+    if (probe_is_interval(s->name))
+        return say(c, "intervals are tick-N, profile-N and wall-N[ns|us|ms|s|m|h|d|hz], at least "
+                      "200us");
     if (s->name[0] >= '0' && s->name[0] <= '9' && strcmp(s->prov, "profile") == 0)
         return say(c, "an interval is one word: profile-%s, tick-%s", s->name, s->name);
     while ((def = probe_erlang_next(def)) != NULL)

@@ -53,7 +53,7 @@ struct catalog_late {
 struct catalog_tick {
     const char *name;
     uint64_t period;      /* ns */
-    enum probe_kind kind; /* PROBE_TICK or PROBE_PROFILE */
+    enum probe_kind kind; /* PROBE_TICK, PROBE_PROFILE or PROBE_WALL */
 };
 
 struct catalog;

@@ -29,7 +29,7 @@ static struct own_probe *probe_add(struct own *o, enum probe_kind kind, const ch
     if (copy == NULL)
         return NULL;
     size_t ndef;
-    probe_intervals(&ndef);
+    probe_intervals(false, &ndef);
     uint32_t i = o->n++, def = i - OWN_FIXED, asked = def - (uint32_t)ndef;
     uint32_t id = i < OWN_FIXED ? i + 1
                   : def < ndef  ? TIER_ID_DEFAULT + def
@@ -48,6 +48,8 @@ static struct own_probe *probe_add(struct own *o, enum probe_kind kind, const ch
 
 bool own_names(const struct probe_spec *spec)
 {
+    if (probe_is_wall(spec->name))
+        return false;
     return spec->id != 0
                ? spec->id < TIER_ID_INTERVAL_END
                : strcmp(spec->prov, "dtrace") == 0 || strcmp(spec->prov, "profile") == 0 ||
@@ -63,7 +65,7 @@ int own_match(struct own *o, const struct probe_spec *spec, tier_match_fn fn, vo
     uint64_t period;
     enum probe_kind kind;
     if (spec->id == 0 && probe_glob_provider(spec->prov, "profile") && spec->mod[0] == '\0' &&
-        spec->func[0] == '\0' && probe_interval(spec->name, &period, &kind)) {
+        spec->func[0] == '\0' && probe_interval(spec->name, &period, &kind) && kind != PROBE_WALL) {
         bool known = false;
         for (uint32_t i = OWN_FIXED; i < o->n; i++)
             known |= strcmp(o->probe[i].probe.name, spec->name) == 0;
@@ -97,7 +99,9 @@ const char *own_suggest(struct own *o, const struct probe_spec *spec, const char
         return arena_printf(a, "no probe has the id %u; -l lists them", spec->id);
     if (known && (spec->mod[0] != '\0' || spec->func[0] != '\0'))
         return "these probes have neither module nor function";
-    if (known && (strncmp(name, "tick-", 5) == 0 || strncmp(name, "profile-", 8) == 0))
+    if (known && probe_is_wall(name))
+        return "wall-N looks at the schedulers of a node: name one by --node or -p";
+    if (known && probe_is_interval(name))
         return "intervals are tick-N and profile-N[ns|us|ms|s|m|h|d|hz], at least 200us";
     if (known && name[0] >= '0' && name[0] <= '9')
         return arena_printf(a, "an interval is one word: profile-%s, tick-%s", name, name);
@@ -131,7 +135,7 @@ int own_init(struct own *o, struct diags *d)
         const char *name;
     } fixed[OWN_FIXED] = {{PROBE_BEGIN, "BEGIN"}, {PROBE_END, "END"}, {PROBE_ERROR, "ERROR"}};
     size_t n;
-    const struct probe_interval_def *def = probe_intervals(&n);
+    const struct probe_interval_def *def = probe_intervals(false, &n);
     bool ok = true;
     *o = (struct own){.n = 0};
     arena_init(&o->arena);

@@ -36,7 +36,7 @@ struct tier_probe {
                     tier's own, stable while it is open */
     const char *prov, *mod, *func, *name;
     enum probe_kind kind;
-    uint64_t period;  /* ns, PROBE_TICK and PROBE_PROFILE */
+    uint64_t period;  /* ns, PROBE_TICK, PROBE_PROFILE and PROBE_WALL */
     uint32_t number;  /* the number of a numbered probe */
     uint32_t arity;   /* function probes: func is "name/arity" */
     bool instruction; /* likewise: code that names the function has an instruction in its place, so

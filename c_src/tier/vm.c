@@ -142,7 +142,7 @@ static bool put_binding(struct vm *v, struct buf *x, const struct dif_image *img
         etf_put_atom(x, m->name);
         etf_put_atom(x, f->name);
         etf_put_uint(x, f->arity);
-    } else if (p.kind == PROBE_TICK || p.kind == PROBE_PROFILE) {
+    } else if (p.kind == PROBE_TICK || p.kind == PROBE_PROFILE || p.kind == PROBE_WALL) {
         etf_put_tuple(x, 2);
         etf_put_uint(x, p.period);
         etf_put_binary(x, p.name, strlen(p.name));
@@ -349,7 +349,7 @@ static void describe(struct vm *v, const struct tier_binding *b, size_t n, uint6
             last = f;
         } else if (p.kind == PROBE_TICK) {
             ticks++;
-        } else if (p.kind == PROBE_PROFILE) {
+        } else if (p.kind == PROBE_PROFILE || p.kind == PROBE_WALL) {
             profiles++;
         } else if (p.kind > PROBE_TICK) {
             named++;

@@ -141,8 +141,8 @@ inside() ->
 profile() ->
     Threads = lists:sum([erlang:system_info(K) || K <- [schedulers, dirty_cpu_schedulers, dirty_io_schedulers]]),
     case erlang:system_info(emu_flavor) =:= jit andalso ?AGENT:nif_profile_offered(Threads) of
-        false -> [{profile, note, <<"profile-N needs a VM with the JIT">>, <<"tick-N fires in any VM">>}];
-        task -> [{profile, ok, <<"profile-N samples by the task clock">>, <<>>}];
+        false -> [{profile, note, <<"profile-N and wall-N need a VM with the JIT">>, <<"tick-N fires in any VM">>}];
+        task -> [{profile, ok, <<"profile-N samples by the task clock, wall-N by a sampler that wakes at random times">>, <<>>}];
         user ->
             [{profile, note, <<"profile-N samples by the task clock outside of the kernel: kernel.perf_event_paranoid is 2, and the node's user may not change that for itself">>,
               <<"with kernel.perf_event_paranoid=1, or CAP_PERFMON for the node, time in the kernel is sampled, too">>}];

@@ -1,10 +1,10 @@
-%% erltrace_agent_profile - profile-N: lets scheduler threads be sampled while programs want it, and fires the probe for the samples
-%% (guest/beam/probe/oncpu.h).
+%% erltrace_agent_profile - profile-N and wall-N: lets scheduler threads be sampled while programs want it, and fires the probes for the samples
+%% (guest/beam/probe/oncpu.h, onwall.h).
 %%
 %% What always holds:
 %%  * A scheduler is added by a process that runs on it. One that is held by a NIF is added later: its process waits for that.
 %%  * A dirty scheduler is added by the server, whatever it runs. Until a process of the agent has run on one of them, no process of theirs is known.
-%%  * Clocks exist only while a program with profile-N runs. What is left of them ends in steps of some milliseconds, which need no consumer.
+%%  * Clocks exist only while a program with profile-N or wall-N runs. What is left of them ends in steps of some milliseconds, which need no consumer.
 %%  * The server's state has nothing of this, since samples are also taken while the server does long work (erltrace_agent_meanwhile).
 -module(erltrace_agent_profile).
 
@@ -21,13 +21,29 @@
 -define(ENTER, 1000).              % ms for all schedulers to be added, and for the proof on a dirty one
 -define(TAKEN, 64).                % samples that are taken in one step
 -define(STEPS, 64).                % ... and steps of one turn
+-define(WALL, 16#8000000000000000). % ONWALL_RATE of onwall.h
 
-%% Whether a program has profile-N.
+%% Whether a program has profile-N or wall-N.
 wanted(Special) ->
     periods(Special) =/= [].
 
+%% The rates that a program wants, as nif_profile_rates takes them.
 periods(Special) ->
-    [Ns || {_, ?PROBE_PROFILE, Ns} <- Special].
+    on_cpu(Special) ++ [?WALL + Ns || Ns <- by_wall(Special)].
+
+on_cpu(Special) ->
+    [min(Ns, ?WALL - 1) || {_, ?PROBE_PROFILE, Ns} <- Special].
+
+by_wall(Special) ->
+    [min(Ns, ?WALL - 1) || {_, ?PROBE_WALL, Ns} <- Special].
+
+%% How a program's probes are called.
+named(Special) ->
+    case {on_cpu(Special), by_wall(Special)} of
+        {[], _} -> "wall-N";
+        {_, []} -> "profile-N";
+        _ -> "profile-N and wall-N"
+    end.
 
 %% A program is being enabled. Throws an error if it wants what this VM does not have; returns warnings.
 check(Special, S) ->
@@ -36,19 +52,19 @@ check(Special, S) ->
         Periods ->
             Others = lists:append([periods(X) || #c{special = X, phase = Phase} <- maps:values(S#s.consumers), Phase =/= stopped]),
             length([C || #c{special = X, phase = Phase} = C <- maps:values(S#s.consumers), wanted(X), Phase =/= stopped]) < ?PROGRAMS orelse
-                refuse("too many programs", text("a node samples for no more than ~b programs at once, those of other traces included", [?PROGRAMS]),
+                refuse(Special, text("a node samples for no more than ~b programs at once, those of other traces included", [?PROGRAMS]),
                        "end some of the traces that have a profile probe"),
             length(lists:usort(Periods ++ Others)) =< ?RATES orelse
-                refuse("too many rates", text("a node samples at no more than ~b different rates at once, those of other traces included", [?RATES]),
+                refuse(Special, text("a node samples at no more than ~b different rates at once, those of other traces included", [?RATES]),
                        "use one rate for all profile probes, such as profile-97"),
             case ?AGENT:nif_profile_able() of
                 ok -> ok;
-                code -> refuse("no code", "this VM does not show where its compiled code lies",
+                code -> refuse(Special, "this VM does not show where its compiled code lies",
                                "the VM must be OTP 25 or later with the JIT (erlang:system_info(emu_flavor) is jit); tick-N fires in any VM");
-                facts -> refuse("no facts", text("the agent could not find out where this VM keeps its processes' stacks (what it found: ~s)", [found()]),
+                facts -> refuse(Special, text("the agent could not find out where this VM keeps its processes' stacks (what it found: ~s)", [found()]),
                                 "try again when the node is less busy; if that does not help, this build of the VM is not known to the agent")
             end,
-            Said = enter(),
+            Said = enter(Special),
             Said ++ dirty()
     end.
 
@@ -58,12 +74,12 @@ found() ->
         Known -> lists:join(", ", [atom_to_list(K) || K <- Known])
     end.
 
--spec refuse(string(), iodata(), string()) -> no_return().
-refuse(_, Text, Hint) ->
-    throw(error4('AGENT_PROFILE', ["profile-N is not possible in this node: ", Text], Hint)).
+-spec refuse([tuple()], iodata(), string()) -> no_return().
+refuse(Special, Text, Hint) ->
+    throw(error4('AGENT_PROFILE', [named(Special), " is not possible in this node: ", Text], Hint)).
 
 %% Adds the schedulers that are missing. Returns warnings.
-enter() ->
+enter(Special) ->
     case missing() of
         [] -> [];
         Missing ->
@@ -74,7 +90,7 @@ enter() ->
                                           Server ! {Alias, I, ?AGENT:nif_profile_enter()}
                                       end, [{scheduler, I}, {priority, high}]) || I <- Missing],
             Until = erltrace_agent_lib:now_ms() + ?ENTER,
-            said(entered(Alias, Missing, Until, []))
+            said(Special, entered(Alias, Missing, Until, []))
     end.
 
 missing() ->
@@ -90,16 +106,16 @@ entered(Alias, Missing, Until, Failed) ->
         {Missing, Failed}
     end.
 
-said({[], []}) ->
+said(_, {[], []}) ->
     [];
-said({Held, Failed}) ->
+said(Special, {Held, Failed}) ->
     case ?AGENT:nif_profile_entered() of
         [] ->
             Why = [W || {_, W} <- Failed],
             case lists:member(signal_stack, Why) of
-                true -> refuse("", "its schedulers have no alternate stack on which signals could be handled", "only a VM with the JIT has these");
-                false when Held =/= [] -> refuse("", "no scheduler answered within a second", "try again when the node is less busy");
-                false -> refuse("", text("its schedulers could not be recognized (~p)", [lists:usort(Why)]), "report this")
+                true -> refuse(Special, "its schedulers have no alternate stack on which signals could be handled", "only a VM with the JIT has these");
+                false when Held =/= [] -> refuse(Special, "no scheduler answered within a second", "try again when the node is less busy");
+                false -> refuse(Special, text("its schedulers could not be recognized (~p)", [lists:usort(Why)]), "report this")
             end;
         _ ->
             [text("not sampled: scheduler~s ~s; ~s", [if length(L) > 1 -> "s"; true -> "" end, lists:join(", ", [integer_to_list(I) || I <- lists:sort(L)]), Text])
@@ -155,10 +171,11 @@ apply(S) ->
             prove(),
             Why = ?AGENT:nif_profile_rates(lists:usort(lists:append([periods(C#c.special) || C <- Running]))),
             Before =:= taking orelse again(taking, ?PERIOD),
-            [{{profile, Why}, text("profile-N does not fire, or not for all schedulers: ~s; tried again every second", [failed(Why)])} || Why =/= ok]
+            [{{profile, Why}, text("~s does not fire, or not for all schedulers: ~s; tried again every second", [named(lists:append([C#c.special || C <- Running])), failed(Why)])}
+             || Why =/= ok]
     end.
 
-failed(timer) -> "the system refused a clock (perf_event_open, and timers: ulimit -i limits these for all processes of a user)";
+failed(timer) -> "the system refused a clock (perf_event_open, and timers: ulimit -i limits these for all processes of a user; for wall-N a thread)";
 failed(signal) -> "no signal is free in this VM";
 failed('AGENT_MEMORY') -> "no memory".
 
@@ -225,11 +242,35 @@ finish(#c{special = Special, program = P, warnings = W} = C, S) ->
     case wanted(Special) of
         true ->
             take(S),
-            Counts = ?AGENT:nif_profile_counts(P),
-            C#c{warnings = untrue(Counts) ++ [summary(periods(Special), Counts, others(erase({profile_others, P}), element(7, Counts))) | W]};
+            Others = others(erase({profile_others, P}), element(7, ?AGENT:nif_profile_counts(P))),
+            C#c{warnings = on_cpu(on_cpu(Special), P, Others) ++ by_wall(by_wall(Special), P) ++ W};
         false ->
             C
     end.
+
+on_cpu([], _, _) ->
+    [];
+on_cpu(Periods, P, Others) ->
+    Counts = ?AGENT:nif_profile_counts(P),
+    untrue(Counts) ++ [summary(Periods, Counts, Others)].
+
+by_wall([], _) ->
+    [];
+by_wall(Periods, P) ->
+    {Called, Doing, Idle, Hidden, Unknown, Lost, Dropped, Unlooked, Late} = ?AGENT:nif_wall_counts(P),
+    Of = lists:join(", ", [text("~b ~s", [N, What]) || {N, What} <- lists:zip(Doing, ["running", "runnable", "asleep"])]),
+    Parts = counted([{Idle, "~b without a process"}, {Hidden, "~b of sensitive processes, which are not shown"},
+                     {Unknown, "~b in an unknown function"}, {Lost, "~b that went on while they were read"}, {Dropped, "~b dropped"}]),
+    Missed = counted([{Unlooked, "~b schedulers that were not looked at, since there were many others"}, {Late, "~b times at which to look that went by"}]),
+    [{note, unicode:characters_to_binary(["sampled by the wall clock at ", rates(Periods), " per scheduler that is not idle: ",
+                                          integer_to_binary(lists:sum(Doing)), " samples of ", integer_to_binary(Called), " called for: ", Of,
+                                          [[", ", T] || T <- Parts], [["; ", T] || T <- Missed], "; dirty schedulers are not sampled"])}].
+
+counted(Counts) ->
+    [text(F, [N]) || {N, F} <- Counts, N > 0].
+
+rates(Periods) ->
+    lists:join(", ", [rate(Ns) || Ns <- lists:usort(Periods)]).
 
 %% What is to be said of the clock that samples were taken by.
 untrue(Counts) when element(8, Counts) =:= cpu ->
@@ -240,12 +281,11 @@ untrue(_) ->
     [].
 
 summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped, Used, Clock, Waited, Kernel}, Others) ->
-    Rates = lists:join(", ", [rate(Ns) || Ns <- lists:usort(Periods)]),
-    Parts = [text(F, [N]) || {N, F} <- [{Idle, "~b without a process"}, {Hidden, "~b of sensitive processes, which are not shown"},
-                                        {Unknown, "~b in an unknown function"}, {Kernel, "~b in the kernel, as far as the CPU clock has more than was sampled"}, {Dropped, "~b dropped"}], N > 0],
-    Missed = [text(F, [N]) || {N, F} <- [{Late, late(Clock)}, {Waited, "; ~b more were left out: the scheduler waited for a processor"}], N > 0],
+    Parts = counted([{Idle, "~b without a process"}, {Hidden, "~b of sensitive processes, which are not shown"}, {Unknown, "~b in an unknown function"},
+                     {Kernel, "~b in the kernel, as far as the CPU clock has more than was sampled"}, {Dropped, "~b dropped"}]),
+    Missed = counted([{Late, late(Clock)}, {Waited, "; ~b more were left out: the scheduler waited for a processor"}]),
     Due = lists:sum([Used div Ns || Ns <- lists:usort(Periods)]),
-    {note, unicode:characters_to_binary(["sampled on CPU at ", Rates, " per scheduler, by ", clock(Clock), ": ", integer_to_binary(Samples), " samples of ",
+    {note, unicode:characters_to_binary(["sampled on CPU at ", rates(Periods), " per scheduler, by ", clock(Clock), ": ", integer_to_binary(Samples), " samples of ",
                                          integer_to_binary(Due), " due",
                                          [[", ", T] || T <- Parts], Missed, Others])}.
 

@@ -7,6 +7,7 @@
 -define(PROBE_TICK, 4).
 -define(PROBE_PROFILE, 5).
 -define(PROBE_KERNEL, 6).
+-define(PROBE_WALL, 7).
 -define(PROBE_PROCESS_SPAWN, 10).
 -define(PROBE_PROCESS_EXIT, 11).
 -define(PROBE_PROCESS_SCHEDULED, 12).

@@ -796,6 +796,7 @@ static ErlNifFunc functions[] = {
     {"nif_profile_close", 0, oncpu_close_nif, 0},
     {"nif_profile_take", 2, oncpu_take_nif, 0},
     {"nif_profile_counts", 1, oncpu_counts_nif, 0},
+    {"nif_wall_counts", 1, oncpu_wall_counts_nif, 0},
     {"nif_profile_others", 1, oncpu_others_nif, 0},
     {"nif_profile_process", 0, oncpu_process_nif, 0},
     {"nif_names", 1, procname_nif, 0},

@@ -49,7 +49,7 @@ struct program_probe {
     uint32_t arity;           /* function probes */
     uint32_t label;           /* user_trace-n: which */
     ERL_NIF_TERM user;        /* erltrace:probe: its name; 0: all names that match id.name */
-    uint64_t period;          /* ticks, profile-n: ns */
+    uint64_t period;          /* ticks, profile-n, wall-n: ns */
     unsigned uses;            /* enum probe_use, of all its clauses */
     struct engine_binding *b; /* clauses, in order */
     uint32_t n;
@@ -76,7 +76,7 @@ struct program {
     struct terms_view view;       /* what it may not see of terms */
     bool inside;                  /* uses facts of inside.h */
     bool stacks;                  /* ... and of code.h */
-    struct oncpu_counts *profile; /* NULL: it has no profile-n */
+    struct oncpu_counts *profile; /* NULL: it has neither profile-n nor wall-n */
     bool flipped;                 /* halves were flipped and are not drained so far: */
     unsigned what;                /* which kinds */
     struct engine_mark mark;      /* which threads may still write to them */

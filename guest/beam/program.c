@@ -187,6 +187,7 @@ static const char *probe_of(ErlNifEnv *env, struct program *p, const struct bind
         return NULL;
     case PROBE_TICK:
     case PROBE_PROFILE:
+    case PROBE_WALL:
         out->id.prov = "profile";
         if (!enif_get_tuple(env, b->where, &n, &e) || n != 2 ||
             !enif_get_uint64(env, e[0], &period) || !enif_inspect_binary(env, e[1], &name))
@@ -484,7 +485,7 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
         if ((pp->kind == PROBE_MESSAGE_SEND && reads_token(p, pp, 3)) ||
             (pp->kind == PROBE_MESSAGE_SEND_REMOTE && reads_token(p, pp, 4)))
             needs |= PROBE_NEED_TOKENS;
-        if (pp->kind == PROBE_PROFILE) {
+        if (pp->kind == PROBE_PROFILE || pp->kind == PROBE_WALL) {
             p->stacks = p->inside = true; /* where it runs is found as a stack is */
             p->profile = p->profile ? p->profile : arena_alloc(&p->arena, sizeof *p->profile);
             if (!p->profile) {
@@ -501,7 +502,7 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
             goto out;
         }
         if (pp->kind == PROBE_BEGIN || pp->kind == PROBE_END || pp->kind == PROBE_TICK ||
-            pp->kind == PROBE_PROFILE)
+            pp->kind == PROBE_PROFILE || pp->kind == PROBE_WALL)
             special = enif_make_list_cell(env,
                                           enif_make_tuple3(env, enif_make_uint(env, i),
                                                            enif_make_uint(env, pp->kind),

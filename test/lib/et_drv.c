@@ -4,8 +4,10 @@
  *   control 1   answers the bytes it is given
  *   control 2   creates another port of this driver, named "et_child" and opened by no process;
  *               the caller gets {et_child, Port}
+ *   control 3   from then on sleeps for 20 ms, every millisecond, when a timer expires
  *   call        answers the term it is given */
 #include <string.h>
+#include <time.h>
 
 #include <erl_driver.h>
 
@@ -42,11 +44,21 @@ static void child(ErlDrvPort port)
     erl_drv_send_term(driver_mk_port(port), caller, message, sizeof message / sizeof *message);
 }
 
+static void timeout(ErlDrvData d)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    driver_set_timer(((struct state *)d)->port, 1);
+}
+
 static ErlDrvSSizeT control(ErlDrvData d, unsigned command, char *buf, ErlDrvSizeT len,
                             char **answer, ErlDrvSizeT room)
 {
     if (command == 2) {
         child(((struct state *)d)->port);
+        return 0;
+    }
+    if (command == 3) {
+        driver_set_timer(((struct state *)d)->port, 1);
         return 0;
     }
     if (len > room)
@@ -72,6 +84,7 @@ static ErlDrvEntry entry = {
     .stop = stop,
     .output = output,
     .control = control,
+    .timeout = timeout,
     .call = call,
     .driver_name = (char *)"et_drv",
     .driver_flags = ERL_DRV_FLAG_USE_PORT_LOCKING,

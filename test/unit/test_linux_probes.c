@@ -257,7 +257,7 @@ static void intervals(void **state)
     size_t n;
     (void)state;
     struct kprobes *k = catalogue((struct kernel){.old = false});
-    const struct probe_interval_def *def = probe_intervals(&n);
+    const struct probe_interval_def *def = probe_intervals(false, &n);
     assert_int_equal(find(k, "profile", "", "").n, n);
     const struct kprobe *p = find(k, "profile", "", def[n - 1].name).first;
     assert_int_equal(p->id, KPROBES_ID_DEFAULT + n - 1);
@@ -269,6 +269,7 @@ static void intervals(void **state)
         assert_int_equal(f.first->attach, KATTACH_TICK);
         assert_int_equal(f.first->period, UINT64_C(7000000000));
     }
+    assert_int_equal(find(k, "profile", "", "wall-97").n, 0); /* of nodes only */
     p = find(k, "", "", "profile-13ms").first;
     assert_int_equal(p->id, KPROBES_ID_INTERVAL + 1);
     assert_int_equal(p->attach, KATTACH_PROFILE);

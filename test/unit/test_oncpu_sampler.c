@@ -31,6 +31,24 @@ static int create(pthread_t *thread, const pthread_attr_t *a, void *(*begin)(voi
     return refuse ? EAGAIN : pthread_create(thread, a, begin, arg);
 }
 
+/* What wall-N finds of the thread. */
+static enum onwall_found found;
+static uint64_t gone_by;
+
+enum onwall_found onwall_look(uint32_t rate, uint32_t i, int of, uint64_t at, uint32_t *looks)
+{
+    assert_int_equal(rate, NUMBER % ONCPU_RATES);
+    assert_int_equal(i, NUMBER / ONCPU_RATES);
+    assert_true(of > 0 && at > 0 && *looks > 0);
+    return found;
+}
+
+void onwall_late(uint32_t rate, uint64_t n)
+{
+    (void)rate;
+    gone_by += n;
+}
+
 static int tid(void)
 {
     return (int)syscall(SYS_gettid);
@@ -88,7 +106,7 @@ static void test_stat(void **unused)
     int processor;
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[STAT] = "12 (a) b) ";
+        char text[ONCPU_TASK_TEXT] = "12 (a) b) ";
         text[strlen(text)] = cases[i].state;
         for (int k = 0; k < cases[i].fields; k++)
             strcat(text, " 0");
@@ -170,8 +188,8 @@ static void test_pace(void **unused)
 static void test_work_and_rest(void **unused)
 {
     (void)unused;
-    assert_true(oncpu_sampler_add(NUMBER, tid(), SIGURG, EVERY_NS));
-    assert_true(oncpu_sampler_add(OTHER, tid(), SIGURG, UINT64_C(2) * EVERY_NS));
+    assert_true(oncpu_sampler_add(NUMBER, tid(), SIGURG, EVERY_NS, false));
+    assert_true(oncpu_sampler_add(OTHER, tid(), SIGURG, UINT64_C(2) * EVERY_NS, false));
     while (samples[0] < ENOUGH || samples[1] < ENOUGH)
         work();
     for (int i = 0; i < 2; i++) {
@@ -223,6 +241,50 @@ static void test_late(void **unused)
     }
 }
 
+/* Whom wall-N asks is asked, and is a sample however late. */
+static void test_wall(void **unused)
+{
+    uint32_t late, cost;
+    const uint32_t rate = NUMBER % ONCPU_RATES, i = NUMBER / ONCPU_RATES;
+    struct pace p = {.ns = EVERY_NS, .wakes = EVEN};
+    struct mark *m = mark_of(NUMBER);
+    uint64_t seed = 1;
+    (void)unused;
+    process = (int)getpid();
+    atomic_store(&signal_number, 0);
+    atomic_store(&reach, i + 1);
+    *m = (struct mark){.tid = tid(), .on = true};
+    period[rate] = EVERY_NS;
+    is_wall[rate] = true;
+    found = ONWALL_DONE;
+    look(rate, &p, 5, &seed);
+    assert_int_equal(oncpu_sampler_asked(NUMBER, 6, &late, &cost), ONCPU_ASKED_NOT);
+    for (int again = 0; again < 3; again++) {
+        found = ONWALL_ASK_RUNNING;
+        for (int k = 0; k <= again; k++)
+            look(rate, &p, 4, &seed);
+        assert_int_equal(oncpu_sampler_asked(NUMBER, 6, &late, &cost), ONCPU_ASKED_SAMPLE);
+        assert_int_equal(late, again);
+        for (int displaced = 0; displaced < 2; displaced++) {
+            found = ONWALL_ASK_READY;
+            for (int k = 0; k <= again; k++)
+                look(rate, &p, 4, &seed);
+            m->waited = 0; /* the system does not say */
+            assert_int_equal(oncpu_sampler_asked(
+                                 NUMBER, 4 + (displaced ? LATE_NS / 2 : 2 * LATE_NS), &late, &cost),
+                             displaced ? ONCPU_ASKED_SAMPLE : ONCPU_ASKED_RUNNABLE);
+            assert_int_equal(late, again);
+        }
+    }
+    assert_int_equal(p.used, 0); /* it has no pace */
+    p.next = 10;
+    turn(rate, &p, 10 + UINT64_C(7) * EVERY_NS, &seed);
+    assert_int_equal(gone_by, 7);
+    *m = (struct mark){.tid = 0};
+    is_wall[rate] = false;
+    period[rate] = 0;
+}
+
 /* It ends when it is told to, and is made again; a new clock that comes before it has ended keeps
  * it. It ends by itself where nobody takes samples. */
 static void test_end(void **unused)
@@ -230,7 +292,7 @@ static void test_end(void **unused)
     (void)unused;
     assert_true(oncpu_sampler_close());
     for (int i = 0; i < ENOUGH; i++) {
-        assert_true(oncpu_sampler_add(NUMBER, tid(), SIGURG, EVERY_NS));
+        assert_true(oncpu_sampler_add(NUMBER, tid(), SIGURG, EVERY_NS, false));
         assert_int_equal(state, RUNS);
         oncpu_sampler_remove(NUMBER);
         if (i % 2 != 0)
@@ -239,7 +301,7 @@ static void test_end(void **unused)
             oncpu_sampler_close();
     }
     end(NULL);
-    assert_true(oncpu_sampler_add(NUMBER, tid(), SIGURG, EVERY_NS));
+    assert_true(oncpu_sampler_add(NUMBER, tid(), SIGURG, EVERY_NS, false));
     oncpu_clock_served(monotonic_ns() - 2 * ONCPU_ALONE);
     wake();
     while (state != ENDED)
@@ -253,12 +315,12 @@ static void test_no_thread(void **unused)
 {
     (void)unused;
     refuse = true;
-    assert_false(oncpu_sampler_add(NUMBER, tid(), SIGURG, EVERY_NS));
+    assert_false(oncpu_sampler_add(NUMBER, tid(), SIGURG, EVERY_NS, false));
     assert_true(oncpu_sampler_close());
     refuse = false;
-    assert_true(oncpu_sampler_add(NUMBER, tid(), SIGURG, EVERY_NS));
+    assert_true(oncpu_sampler_add(NUMBER, tid(), SIGURG, EVERY_NS, false));
     oncpu_sampler_remove(NUMBER);
-    assert_false(oncpu_sampler_add(ONCPU_RATES * ONCPU_THREADS, tid(), SIGURG, EVERY_NS));
+    assert_false(oncpu_sampler_add(ONCPU_RATES * ONCPU_THREADS, tid(), SIGURG, EVERY_NS, false));
 }
 
 int main(void)
@@ -269,6 +331,7 @@ int main(void)
         cmocka_unit_test(test_wakes),
         cmocka_unit_test(test_pace),
         cmocka_unit_test(test_late),
+        cmocka_unit_test(test_wall),
         cmocka_unit_test_setup_teardown(test_work_and_rest, begin, end),
         cmocka_unit_test_setup_teardown(test_end, begin, end),
         cmocka_unit_test_setup_teardown(test_no_thread, begin, end),

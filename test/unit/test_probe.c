@@ -279,6 +279,14 @@ static void intervals(void **state)
         {"profile-0", 0},
         {"profile-", 0},
         {"profile-x", 0},
+        {"wall-97", 10309278},
+        {"wall-97hz", 10309278},
+        {"wall-5ms", 5000000},
+        {"wall-100us", 0},
+        {"wall-0", 0},
+        {"wall-", 0},
+        {"wall", 0},
+        {"walls-9", 0},
         {"Tick-1", 0},
         {"tick-99999999999999999999s", 0},
         {"tick-1 sec", 0},
@@ -289,7 +297,9 @@ static void intervals(void **state)
         enum probe_kind kind = PROBE_BEGIN;
         bool is = probe_interval(row[i].name, &ns, &kind);
         if (is != (row[i].ns != 0) || (is && ns != row[i].ns) ||
-            (is && kind != (row[i].name[0] == 't' ? PROBE_TICK : PROBE_PROFILE)))
+            (is && kind != (row[i].name[0] == 't'   ? PROBE_TICK
+                            : row[i].name[0] == 'p' ? PROBE_PROFILE
+                                                    : PROBE_WALL)))
             fail_msg("%s: %d %lu", row[i].name, is, (unsigned long)ns);
     }
 }
@@ -299,8 +309,13 @@ static void default_intervals(void **state)
 {
     (void)state;
     size_t n;
-    const struct probe_interval_def *def = probe_intervals(&n);
+    const struct probe_interval_def *def = probe_intervals(false, &n);
     assert_int_equal(n, 13);
+    for (size_t i = 0; i < n; i++)
+        assert_int_not_equal(def[i].kind, PROBE_WALL); /* only a node has it */
+    def = probe_intervals(true, &n);
+    assert_int_equal(n, 14);
+    assert_int_equal(def[n - 1].kind, PROBE_WALL);
     for (size_t i = 0; i < n; i++) {
         uint64_t ns;
         enum probe_kind kind;

@@ -28,6 +28,7 @@
 #include "beam/probe/oncpu_clock.h"
 #include "beam/probe/oncpu_dirty.h"
 #include "beam/probe/oncpu_sampler.h"
+#include "beam/probe/onwall.h"
 #include "beam/probe/scheduler.h"
 
 #ifndef AT_MINSIGSTKSZ
@@ -323,7 +324,9 @@ static uint32_t frames_of(struct thread *t, uint64_t from, uint64_t to, bool dir
 
 enum {
     HIDDEN = 1,
-    CURRENT = 2 /* the words 4, 6 and 7 of the sample are those of the current function */
+    CURRENT = 2, /* the words 4, 6 and 7 of the sample are those of the current function */
+    LOST = 4,
+    DOING = 3 /* bits before those of enum onwall_doing */
 };
 
 /* The pid of no process (ERTS_INVALID_PID). While a match program runs, as in ets:select/2, the
@@ -469,9 +472,9 @@ static void push(struct thread *t, uint32_t rate, uint32_t n)
 
 /* cost: ns that it took to signal the thread. */
 static void capture(struct thread *t, uint32_t rate, uint32_t late, uint32_t cost,
-                    const ucontext_t *uc)
+                    enum onwall_doing doing, const ucontext_t *uc)
 {
-    uint64_t *s = t->sample, flags = 0, now = monotonic_ns();
+    uint64_t *s = t->sample, flags = (uint64_t)doing << DOING, now = monotonic_ns();
     if (oncpu_clock_alone(now)) {
         oncpu_clock_set(&t->clock[rate], 0); /* first: whoever sees `stopped` starts it again */
         atomic_store_explicit(&t->stopped[rate], true, memory_order_release);
@@ -485,7 +488,7 @@ static void capture(struct thread *t, uint32_t rate, uint32_t late, uint32_t cos
     s[8] = is_code(rip) ? 0 : rip;
     s[0] = now;
     s[1] = n | rate << 8 | flags << 16 | (uint64_t)late << 32;
-    s[5] = monotonic_ns() - now + cost;
+    s[5] = (uint64_t)t->number << 32 | (uint32_t)(monotonic_ns() - now + cost);
     push(t, rate, HEAD + n);
 }
 
@@ -497,7 +500,8 @@ static void answer(struct thread *t, const ucontext_t *uc)
         uint32_t late, cost;
         switch (oncpu_sampler_asked(t->slot * ONCPU_RATES + r, now, &late, &cost)) {
         case ONCPU_ASKED_NOT: break;
-        case ONCPU_ASKED_SAMPLE: capture(t, r, late, cost, uc); break;
+        case ONCPU_ASKED_SAMPLE: capture(t, r, late, cost, ONWALL_RUNNING, uc); break;
+        case ONCPU_ASKED_RUNNABLE: capture(t, r, late, cost, ONWALL_RUNNABLE, uc); break;
         case ONCPU_ASKED_WAITED:
             atomic_fetch_add_explicit(&t->waited[r].n, 1, memory_order_relaxed);
             break;
@@ -556,11 +560,63 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)number;
     if (t != NULL && is_scheduler(t)) {
         if (i >= 0 && i / ONCPU_RATES == t->slot)
-            capture(t, (uint32_t)(i % ONCPU_RATES), late, 0, context);
+            capture(t, (uint32_t)(i % ONCPU_RATES), late, 0, ONWALL_RUNNING, context);
         answer(t, context); /* one signal may stand for both */
     }
     errno = was;
     atomic_fetch_sub(&busy, 1);
+}
+
+/* -- of threads that sleep ----------------------------------------------------------------------
+ */
+
+/* The sampler's thread looks at another one with this copy of its record, and has the samples of
+ * all of them in its ring. */
+static struct thread other;
+static uint64_t other_flags;
+static uint32_t other_frames;
+
+uint64_t oncpu_process(uint32_t i)
+{
+    const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
+    return t != NULL ? ((words_read *)(uintptr_t)t->record)[how.f.back] : 0;
+}
+
+void oncpu_look_at_nothing(bool lost)
+{
+    memset(other.sample, 0, HEAD * sizeof *other.sample);
+    other_flags = lost ? LOST : 0;
+    other_frames = 0;
+}
+
+bool oncpu_look(uint32_t i, uint64_t pc, uint64_t sp)
+{
+    const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
+    greg_t reg[NGREG] = {0}; /* those that are not known are no addresses */
+    oncpu_look_at_nothing(false);
+    if (t == NULL)
+        return false;
+    other.record = t->record;
+    other.frame = t->frame;
+    other.stack = t->stack;
+    other.regs = t->regs; /* its handler's: that does not run */
+    other.agreed = t->agreed;
+    other.schedules = t->schedules;
+    other.same = t->same;
+    reg[REG_RIP] = (greg_t)pc;
+    reg[REG_RSP] = (greg_t)sp;
+    other_frames = process_of(&other, reg, &other_flags);
+    other.sample[8] = is_code(pc) ? 0 : pc;
+    return other.sample[2] != 0 || (other_flags & HIDDEN) != 0;
+}
+
+void oncpu_note(uint32_t i, uint32_t rate, enum onwall_doing doing, uint64_t at, uint32_t took)
+{
+    uint64_t *s = other.sample;
+    s[0] = at;
+    s[1] = other_frames | rate << 8 | (other_flags | (uint64_t)doing << DOING) << 16;
+    s[5] = (i + UINT64_C(1)) << 32 | took;
+    push(&other, rate, HEAD + other_frames);
 }
 
 /* -- taking samples -----------------------------------------------------------------------------
@@ -576,11 +632,13 @@ static void sample_of(const struct thread *t, uint32_t tail, struct oncpu_sample
                                  .call = WORD(4),
                                  .took = (uint32_t)WORD(5),
                                  .native = WORD(8),
-                                 .number = t->number,
+                                 .number = (uint32_t)(WORD(5) >> 32),
                                  .type = t->type,
                                  .nframes = (uint32_t)(WORD(1) & 255),
                                  .rate = (uint32_t)(WORD(1) >> 8 & 255),
                                  .overrun = (uint32_t)(WORD(1) >> 32),
+                                 .doing = WORD(1) >> (16 + DOING) & 3,
+                                 .lost = (WORD(1) >> 16 & LOST) != 0,
                                  .hidden = (WORD(1) >> 16 & HIDDEN) != 0};
     for (uint32_t i = 0; i < ONCPU_TOPS; i++)
         out->top[i] = WORD(6 + i);
@@ -599,8 +657,9 @@ bool oncpu_next(struct oncpu_sample *out)
 {
     struct thread *oldest = NULL;
     uint64_t at = UINT64_MAX;
-    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
-        struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+    const uint32_t n = atomic_load(&highest);
+    for (uint32_t i = 0; i <= n; i++) {
+        struct thread *t = i < n ? atomic_load_explicit(&threads[i], memory_order_relaxed) : &other;
         if (t == NULL)
             continue;
         uint32_t tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
@@ -632,7 +691,8 @@ void oncpu_kernel_count(void)
     for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
         for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++) {
-            if (t->clock[r].kind != ONCPU_CLOCK_USER || period[r] == 0 || t->owed[r] > 0)
+            if (t->clock[r].kind != ONCPU_CLOCK_USER || period[r] == 0 ||
+                (period[r] & ONWALL_RATE) != 0 || t->owed[r] > 0)
                 continue;
             struct counted *c = &t->captured[r];
             const uint64_t due = (oncpu_clock_time(t->tid) - t->from[r]) / period[r],
@@ -679,8 +739,9 @@ static uint64_t news(struct counted *c)
 static uint64_t all_news(size_t at)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
-        struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+    const uint32_t n = atomic_load(&highest);
+    for (uint32_t i = 0; i <= n; i++) {
+        struct thread *t = i < n ? atomic_load_explicit(&threads[i], memory_order_relaxed) : &other;
         sum += t != NULL ? news((struct counted *)(void *)((char *)t + at)) : 0;
     }
     return sum;
@@ -883,10 +944,36 @@ static void add_thread(struct thread *t)
             break;
 }
 
+/* Finds where %rbx points while Erlang code runs, for the NIF's caller: the C stack begins so far
+ * from there with the address to which the first C function returns, and those that have another
+ * use for the register, the NIF among them, have saved it above here. Returns 0 if it is not
+ * known. */
+__attribute__((noinline)) static uint64_t find_regs(const struct thread *t)
+{
+    const uint64_t from = (uint64_t)(uintptr_t)__builtin_frame_address(0) + 16;
+    const uint64_t most = t->frame + STACK_ABOVE, to = most < t->stack.to ? most : t->stack.to;
+    uint64_t found = 0;
+    for (uint64_t p = t->frame; how.has_begins && p < to; p += 8) {
+        const uint64_t regs = p + 8 - (uint64_t)(int64_t)how.begins;
+        if (!is_code(*(words_read *)(uintptr_t)p))
+            continue;
+        uint64_t q = from;
+        while (q < p && *(words_read *)(uintptr_t)q != regs)
+            q += 8;
+        if (q == p)
+            continue;
+        if (found != 0)
+            return 0;
+        found = regs;
+    }
+    return found;
+}
+
 ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     (void)argv;
+    __asm__ volatile("" ::: "rbx"); /* see find_regs */
     struct scheduler kept = {0};
     struct inside_thread mine = {0};
     struct code_extent stack;
@@ -915,6 +1002,8 @@ ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
         t->frame = (uint64_t)(uintptr_t)__builtin_frame_address(0);
         t->stack = stack;
         atomic_store(&how.bottom, to[-1]);
+        t->regs = find_regs(t);
+        t->agreed = t->regs != 0 ? AGREED : 0;
         oncpu_dirty_normal(record);
         add_thread(t);
         atomic_store(&self_of[t->slot], (uint64_t)pthread_self());
@@ -985,8 +1074,13 @@ static bool start_clock(struct thread *t, uint32_t rate)
 {
     if (t->clock[rate].kind != ONCPU_CLOCK_NONE)
         return true;
-    if (!oncpu_clock_start(&t->clock[rate], t->tid, how.signal, t->slot * ONCPU_RATES + rate,
-                           period[rate], room_for(entered())))
+    const uint32_t number = t->slot * ONCPU_RATES + rate;
+    const uint64_t ns = period[rate] & ~ONWALL_RATE;
+    if (ns != period[rate] && t->type != SCHEDULER_NORMAL)
+        return true; /* wall-N looks at normal ones */
+    if (ns != period[rate] ? !oncpu_clock_wall(&t->clock[rate], t->tid, how.signal, number, ns)
+                           : !oncpu_clock_start(&t->clock[rate], t->tid, how.signal, number, ns,
+                                                room_for(entered())))
         return false;
     atomic_store(&t->stopped[rate], false);
     count_from_now(t, rate);
@@ -1110,6 +1204,9 @@ ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
                 period[r] = want[k];
                 began[r] = monotonic_ns();
                 worst[r] = ONCPU_CLOCK_NONE;
+                oncpu_dropped(r); /* what others have left is nobody's */
+                oncpu_waited(r);
+                onwall_news(r);
             }
     bool good = true;
     for (uint32_t i = 0; i < atomic_load(&highest); i++) {

@@ -52,6 +52,7 @@
 #include <erl_nif.h>
 
 #include "beam/probe/oncpu_clock.h"
+#include "beam/probe/onwall.h"
 
 enum {
     ONCPU_FRAMES = 127, /* most words of a stack that could be return addresses */
@@ -73,6 +74,7 @@ struct oncpu_counts {
     uint64_t late;    /* expirations of the clock that came while the last one was not handled */
     uint64_t dropped; /* samples for which a ring had no room */
     uint64_t waited;  /* for which a thread had no processor, and that are no samples therefore */
+    struct onwall_counts wall; /* of wall-N; those above are of profile-N */
 };
 
 struct oncpu_sample {
@@ -91,7 +93,9 @@ struct oncpu_sample {
     uint32_t number;      /* of the scheduler */
     uint8_t type;         /* enum scheduler_type */
     bool kernel;          /* it is none, but one is due: see oncpu_kernel */
+    enum onwall_doing doing;
     bool hidden;
+    bool lost; /* its thread went on while it was read: nothing is known */
 };
 
 /* Takes the oldest sample of all rings. Returns false when there is none. Only the server. */
@@ -101,12 +105,24 @@ bool oncpu_next(struct oncpu_sample *out);
  * owed for that, and takes one. Only the server. */
 void oncpu_kernel_count(void);
 bool oncpu_kernel(struct oncpu_sample *out);
-/* Returns the period of a rate, 0: it is not in use, or was not at that time. */
+/* Returns the period of a rate, with ONWALL_RATE if it is one of wall-N; 0: it is not in use, or
+ * was not at that time. */
 uint64_t oncpu_period(uint32_t rate, uint64_t at);
 /* Returns how many samples of this rate have been dropped since the last call. Only the server. */
 uint64_t oncpu_dropped(uint32_t rate);
 /* ... and how many there would have been of threads that waited for a processor. */
 uint64_t oncpu_waited(uint32_t rate);
+/* For the sampler's thread, of a normal scheduler that has a clock (onwall.h). i: its number, from
+ * 0. oncpu_process: the word of the scheduler's record that has its process; 0: it runs none.
+ * oncpu_look: looks where that process is while the thread sleeps; pc, sp: its registers, 0: not
+ *     known. Returns false when there is no process.
+ * oncpu_look_at_nothing: instead, there is nothing to see.
+ * oncpu_note: makes what was looked at last a sample. took: ns. */
+uint64_t oncpu_process(uint32_t i);
+bool oncpu_look(uint32_t i, uint64_t pc, uint64_t sp);
+void oncpu_look_at_nothing(bool lost);
+void oncpu_note(uint32_t i, uint32_t rate, enum onwall_doing doing, uint64_t at, uint32_t took);
+
 /* Returns how many normal schedulers are sampled. */
 uint32_t oncpu_threads(void);
 /* Returns the ns of processor time that all sampled threads have used since each was added. */
@@ -126,11 +142,12 @@ bool oncpu_close(void);
  * nif_profile_enter() -> Number :: pos_integer() | Why :: scheduler | chain | signal_stack |
  * memory: adds the scheduler that runs the caller. Any process of the agent.
  * nif_profile_rates([PeriodNs]) -> ok | Why :: signal | timer | memory: these have clocks from now
- *     on. Only the server.
+ *     on; with ONWALL_RATE, they are of wall-N. Only the server.
  * nif_profile_add(Schedulers, Tid) -> boolean() | memory: adds a thread, by its number in the
  *     system, if it has the name of a dirty scheduler that has not been added. Schedulers: the
- * normal ones of the VM. Only the server. nif_profile_close() -> boolean(): as oncpu_close. Only
- * the server. nif_profile_entered() -> [Number] of normal schedulers. Only the server. */
+ *     normal ones of the VM. Only the server.
+ * nif_profile_close() -> boolean(): as oncpu_close. Only the server.
+ * nif_profile_entered() -> [Number] of normal schedulers. Only the server. */
 ERL_NIF_TERM oncpu_able_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_offered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
@@ -155,10 +172,13 @@ void oncpu_others_unload(void);
  * many samples; true: there may be more. Only the server.
  * nif_profile_counts(Program) -> {Samples, Idle, Hidden, Unknown, Late, Dropped, Ns, Clock,
  *     Waited, Kernel}: Ns is the processor time of the schedulers from when it began to run until
- * its samples were last taken, Clock the worst kind of its clocks: task | user | sampler | cpu, as
- *     oncpu_clock.h has them, or undefined */
+ *     its samples were last taken, Clock the worst kind of its clocks: task | user | sampler | cpu,
+ *     as oncpu_clock.h has them, or undefined
+ * nif_wall_counts(Program) -> {Called, [Running, Runnable, Asleep], Idle, Hidden, Unknown, Lost,
+ *     Dropped, Unlooked, Late}: of wall-N */
 ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM oncpu_wall_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* The type of the resource that keeps the library. Returns false when out of memory. */
 bool oncpu_load(ErlNifEnv *env);

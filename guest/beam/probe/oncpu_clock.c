@@ -29,6 +29,11 @@ static bool is_event(const struct oncpu_clock *c)
     return c->kind == ONCPU_CLOCK_TASK || c->kind == ONCPU_CLOCK_USER;
 }
 
+static bool is_sampler(const struct oncpu_clock *c)
+{
+    return c->kind == ONCPU_CLOCK_SAMPLER || c->kind == ONCPU_CLOCK_WALL;
+}
+
 bool oncpu_clock_is_filtered(void)
 {
     static const char none[] = "\nSeccomp:\t0\n";
@@ -122,7 +127,7 @@ static bool start_sampler(struct oncpu_clock *c, int tid, int signal, uint32_t n
 {
     c->kind = ONCPU_CLOCK_SAMPLER;
     c->id = (int)number;
-    return oncpu_sampler_add(number, tid, signal, ns);
+    return oncpu_sampler_add(number, tid, signal, ns, false);
 }
 
 static bool start_timer(struct oncpu_clock *c, int tid, int signal, uint32_t number, uint64_t ns)
@@ -150,13 +155,20 @@ bool oncpu_clock_start(struct oncpu_clock *c, int tid, int signal, uint32_t numb
     return false;
 }
 
+bool oncpu_clock_wall(struct oncpu_clock *c, int tid, int signal, uint32_t number, uint64_t ns)
+{
+    const bool made = oncpu_sampler_add(number, tid, signal, ns, true);
+    *c = (struct oncpu_clock){made ? ONCPU_CLOCK_WALL : ONCPU_CLOCK_NONE, (int)number};
+    return made;
+}
+
 void oncpu_clock_set(const struct oncpu_clock *c, uint64_t ns)
 {
     const struct timespec every = {(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
     const struct itimerspec when = {every, every};
     if (is_event(c))
         ioctl(c->id, ns != 0 ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
-    else if (c->kind == ONCPU_CLOCK_SAMPLER)
+    else if (is_sampler(c))
         oncpu_sampler_set((uint32_t)c->id, ns != 0);
     else
         syscall(SYS_timer_settime, c->id, 0, &when, NULL);
@@ -168,7 +180,7 @@ void oncpu_clock_end(struct oncpu_clock *c)
         oncpu_clock_set(c, 0);
         atomic_store(&number_of[c->id], 0);
         close(c->id);
-    } else if (c->kind == ONCPU_CLOCK_SAMPLER) {
+    } else if (is_sampler(c)) {
         oncpu_sampler_remove((uint32_t)c->id);
     } else if (c->kind == ONCPU_CLOCK_CPU) {
         syscall(SYS_timer_delete, c->id);

@@ -38,7 +38,8 @@ enum oncpu_clock_kind {
     ONCPU_CLOCK_USER, /* the task clock, which the system lets this user have outside of the kernel
                        */
     ONCPU_CLOCK_SAMPLER,
-    ONCPU_CLOCK_CPU
+    ONCPU_CLOCK_CPU,
+    ONCPU_CLOCK_WALL /* the sampler as well, but for wall-N: see onwall.h */
 };
 
 struct oncpu_clock {
@@ -51,6 +52,9 @@ struct oncpu_clock {
  * the system refuses. */
 bool oncpu_clock_start(struct oncpu_clock *c, int tid, int signal, uint32_t number, uint64_t ns,
                        uint32_t room);
+/* Makes one for wall-N, which looks at the thread each ns, about, whether it runs or not. Returns
+ * false when the system lets the node have no thread. */
+bool oncpu_clock_wall(struct oncpu_clock *c, int tid, int signal, uint32_t number, uint64_t ns);
 /* Returns the kind that a clock of the calling thread would have, if the system lets the node have
  * a thread. */
 enum oncpu_clock_kind oncpu_clock_offered(uint32_t room);

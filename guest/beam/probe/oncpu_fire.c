@@ -17,6 +17,7 @@
 
 enum {
     PROGRAMS = 64,    /* that one call fires for */
+    AGAIN_MOST = 256, /* samples of wall-N for which one stands */
     LOOKS_FRAME = 16, /* units of work for one frame */
     TAKEN_MOST = 256  /* samples in one call */
 };
@@ -156,11 +157,21 @@ static uint64_t about(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
     }
 }
 
-/* arg0 is the program counter in the kernel, which is not known here; arg1 that in the program. */
+/* arg0 is the program counter in the kernel, which is not known here; arg1 that in the program;
+ * arg2, at wall-N, what the thread did. */
 static uint64_t arg(struct engine_ctx *ctx, unsigned n)
 {
-    const struct oncpu_event *e = oncpu_of(ctx);
+    struct oncpu_event *e = oncpu_of(ctx);
+    if (n == 2 && (oncpu_period(e->s->rate, e->s->at) & ONWALL_RATE) != 0)
+        return event_constant(&e->ev, onwall_doing_name(e->s->doing));
     return n == 1 ? e->exact : 0;
+}
+
+/* Returns the period of a probe as oncpu_period has it; 0: it is no such probe. */
+static uint64_t period_of(const struct program_probe *pp)
+{
+    const uint64_t ns = pp->period < ONWALL_RATE ? pp->period : ONWALL_RATE - 1;
+    return pp->kind == PROBE_PROFILE ? ns : pp->kind == PROBE_WALL ? ns | ONWALL_RATE : 0;
 }
 
 /* Fires the probes of a program that have this rate. Returns whether there is one. */
@@ -171,7 +182,7 @@ static bool fire(struct oncpu_event *e, struct engine_thread *t, struct program 
     struct load_sample *sample = load_sampling(&tracer_thread(t)->sampler);
     for (uint32_t i = 0; i < p->probes.n; i++) {
         const struct program_probe *pp = &p->probes.v[i];
-        if (pp->kind != PROBE_PROFILE || pp->period != period)
+        if (period_of(pp) != period)
             continue;
         struct bound one = {.engine = p->engine,
                             .probe = &pp->id,
@@ -200,6 +211,15 @@ static void count(struct oncpu_counts *c, const struct oncpu_event *e)
     c->worst = clock > c->worst ? clock : c->worst;
 }
 
+static void count_wall(struct onwall_counts *c, const struct oncpu_event *e)
+{
+    c->doing[e->s->doing < ONWALL_DOINGS ? e->s->doing : ONWALL_RUNNING]++;
+    c->idle += e->s->pid == 0 && !e->s->hidden && !e->s->lost;
+    c->hidden += e->s->hidden;
+    c->lost += e->s->lost;
+    c->unknown += e->s->pid != 0 && !e->known;
+}
+
 struct programs {
     struct program *v[PROGRAMS];
     struct load *load[PROGRAMS];
@@ -226,10 +246,15 @@ static void fire_sample(ErlNifEnv *env, struct engine_thread *t, const struct pr
     resolve(&e);
     if (s->pid == 0)
         e.ev.pid = e.ev.ctx.self = agent.server.pid;
-    for (uint32_t i = 0; period != 0 && i < ps->n; i++)
-        if (ps->v[i]->profile->began <= s->at &&
-            fire(&e, t, ps->v[i], period, s->took / (oncpu_threads() + 1)))
-            count(ps->v[i]->profile, &e);
+    for (uint32_t i = 0; period != 0 && i < ps->n; i++) {
+        struct oncpu_counts *c = ps->v[i]->profile;
+        if (c->began > s->at || !fire(&e, t, ps->v[i], period, s->took / (oncpu_threads() + 1)))
+            continue;
+        if ((period & ONWALL_RATE) != 0)
+            count_wall(&c->wall, &e);
+        else
+            count(c, &e);
+    }
     if (load_sampling(&me->sampler) != NULL)
         tracer_account_own(&sample, ps->load, ps->n, t);
     engine_leave(t);
@@ -238,7 +263,7 @@ static void fire_sample(ErlNifEnv *env, struct engine_thread *t, const struct pr
 static bool has_rate(const struct program *p, uint64_t period)
 {
     for (uint32_t k = 0; k < p->probes.n; k++)
-        if (p->probes.v[k].kind == PROBE_PROFILE && p->probes.v[k].period == period)
+        if (period_of(&p->probes.v[k]) == period)
             return true;
     return false;
 }
@@ -248,12 +273,28 @@ static void take_drops(const struct programs *ps)
 {
     for (uint32_t r = 0; r < ONCPU_RATES; r++) {
         const uint64_t dropped = oncpu_dropped(r), waited = oncpu_waited(r);
-        for (uint32_t i = 0; dropped + waited > 0 && i < ps->n; i++)
-            if (has_rate(ps->v[i], oncpu_period(r, UINT64_MAX))) {
-                ps->v[i]->profile->dropped += dropped;
-                ps->v[i]->profile->waited += waited;
-            }
+        const uint64_t period = oncpu_period(r, UINT64_MAX);
+        const struct onwall_called wall = onwall_news(r);
+        for (uint32_t i = 0; period != 0 && i < ps->n; i++) {
+            struct oncpu_counts *c = ps->v[i]->profile;
+            if (!has_rate(ps->v[i], period))
+                continue;
+            *((period & ONWALL_RATE) != 0 ? &c->wall.dropped : &c->dropped) += dropped;
+            c->waited += waited;
+            c->wall.of.called += wall.called;
+            c->wall.of.unlooked += wall.unlooked;
+            c->wall.of.late += wall.late;
+        }
     }
+}
+
+/* Returns how many samples one stands for. One of wall-N whose thread was found again before it had
+ * answered is that many. (Of profile-N, what was late is counted only.) */
+static uint32_t times_of(const struct oncpu_sample *s)
+{
+    if ((oncpu_period(s->rate, s->at) & ONWALL_RATE) == 0)
+        return 1;
+    return s->overrun < AGAIN_MOST ? s->overrun + 1 : AGAIN_MOST;
 }
 
 /* Returns by how many ns CLOCK_REALTIME is ahead of CLOCK_MONOTONIC. */
@@ -286,17 +327,20 @@ ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     most = most < TAKEN_MOST ? most : TAKEN_MOST;
     oncpu_served(monotonic_ns());
     oncpu_kernel_count();
-    for (; n < most && (oncpu_next(&s) || oncpu_kernel(&s)); n++) {
+    while (n < most && (oncpu_next(&s) || oncpu_kernel(&s))) {
         ErlNifPid pid;
         if (s.pid != 0 && !enif_get_local_pid(env, s.pid, &pid))
             s.pid = 0;
-        if (t != NULL)
-            fire_sample(env, t, &ps, &s, ahead);
-        else
-            atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
+        for (uint32_t times = times_of(&s); times > 0; times--, n++) {
+            if (t != NULL)
+                fire_sample(env, t, &ps, &s, ahead);
+            else
+                atomic_fetch_add_explicit(&agent.lost_threads, 1, memory_order_relaxed);
+            s.took = 0; /* all of them took that */
+        }
     }
     take_drops(&ps);
-    if (n == most)
+    if (n >= most)
         return agent.atom.true_;
     const uint64_t used = oncpu_used();
     for (uint32_t i = 0; i < ps.n; i++)
@@ -322,4 +366,21 @@ ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
                            enif_make_uint64(env, c->dropped),
                            enif_make_uint64(env, c->until - c->used), clock[c->worst],
                            enif_make_uint64(env, c->waited), enif_make_uint64(env, c->kernel));
+}
+
+ERL_NIF_TERM oncpu_wall_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    struct program *p = agent_program(env, argv[0]);
+    if (p == NULL || p->profile == NULL)
+        return enif_make_badarg(env);
+    const struct onwall_counts *c = &p->profile->wall;
+    const ERL_NIF_TERM doing = enif_make_list3(env, enif_make_uint64(env, c->doing[ONWALL_RUNNING]),
+                                               enif_make_uint64(env, c->doing[ONWALL_RUNNABLE]),
+                                               enif_make_uint64(env, c->doing[ONWALL_ASLEEP]));
+    return enif_make_tuple9(
+        env, enif_make_uint64(env, c->of.called), doing, enif_make_uint64(env, c->idle),
+        enif_make_uint64(env, c->hidden), enif_make_uint64(env, c->unknown),
+        enif_make_uint64(env, c->lost), enif_make_uint64(env, c->dropped),
+        enif_make_uint64(env, c->of.unlooked), enif_make_uint64(env, c->of.late));
 }

@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "beam/probe/oncpu_clock.h"
+#include "beam/probe/onwall.h"
 
 enum {
     STACK = 256 << 10,    /* bytes of the thread's stack; it touches some 10,000 */
@@ -37,7 +38,6 @@ enum {
     FASTEST = 2 * EVEN,   /* ... and the most that is made up for */
     SLICE_NS = 100000,    /* for which it wants a processor at a time */
     FAIR_SIZE = 48,       /* bytes of struct sched_attr, as every system has it */
-    STAT = 512,           /* bytes of /proc/self/task/N/stat, more than the fields that matter */
     FIELD_PROCESSOR = 36, /* fields from the state to the processor */
     SECOND_NS = 1000000000,
     JOIN_NS = 50000, /* between two looks whether the thread has left */
@@ -59,6 +59,7 @@ static struct mark {
 #define LONGEST_NS    (UINT64_C(1) << 56) /* two years: a period with which one can reckon */
 
 static _Atomic uint64_t period[ONCPU_RATES]; /* ns; 0: no thread has this rate */
+static _Atomic bool is_wall[ONCPU_RATES];    /* ... and they are of wall-N */
 static uint32_t threads_of[ONCPU_RATES];     /* that have it; the server's */
 static _Atomic uint32_t reach;               /* no mark at or beyond this has ever been used */
 static _Atomic int signal_number;
@@ -98,18 +99,18 @@ static bool parse_stat(const char *text, char *is, int *processor)
 }
 
 /* Reads the beginning of a file. Async-signal-safe. */
-static bool read_text(const char *path, char text[static STAT + 1])
+static bool read_text(const char *path, char text[static ONCPU_TASK_TEXT + 1])
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd >= 0 ? read(fd, text, STAT) : -1;
+    const ssize_t n = fd >= 0 ? read(fd, text, ONCPU_TASK_TEXT) : -1;
     if (fd >= 0)
         close(fd);
     text[n > 0 ? n : 0] = '\0';
     return n > 0;
 }
 
-/* Reads /proc/self/task/TID/NAME. (Nothing of C's formatted output, which needs more stack.) */
-static bool read_task(int tid, const char *name, char text[static STAT + 1])
+/* (Nothing of C's formatted output, which needs more stack.) */
+bool oncpu_sampler_read(int tid, const char *name, char text[static ONCPU_TASK_TEXT + 1])
 {
     char path[64] = "/proc/self/task/", digits[12];
     int n = 0;
@@ -124,8 +125,8 @@ static bool read_task(int tid, const char *name, char text[static STAT + 1])
 
 bool oncpu_sampler_state(int tid, char *is, int *processor)
 {
-    char text[STAT + 1];
-    return read_task(tid, "/stat", text) && parse_stat(text, is, processor);
+    char text[ONCPU_TASK_TEXT + 1];
+    return oncpu_sampler_read(tid, "/stat", text) && parse_stat(text, is, processor);
 }
 
 /* Reads a line of schedstat: for how many ns a thread has had a processor, has waited for one, and
@@ -194,11 +195,22 @@ static uint64_t wake_after(uint64_t *seed, uint64_t at, uint64_t now, uint64_t n
 
 enum found { RESTS, WORKS, DISPLACED };
 
+/* A thread may have waited for its processor, and is about to be asked: its handler will see for
+ * how long. */
+static void note_waited(struct mark *m, int tid)
+{
+    char text[ONCPU_TASK_TEXT + 1];
+    if (atomic_load_explicit(&m->asked, memory_order_relaxed) == 0)
+        atomic_store_explicit(&m->waited,
+                              oncpu_sampler_read(tid, "/schedstat", text) ? parse_waited(text) : 0,
+                              memory_order_relaxed);
+}
+
 /* here: the processor that the sampler has. looks: states of threads that may still be read. Adds
  * to `used` what the thread has used since the last look. */
 static enum found look_at(struct mark *m, int tid, int here, uint32_t *looks, uint64_t *used)
 {
-    char is, text[STAT + 1];
+    char is;
     int processor;
     uint64_t first = 0, second = 0, from, last = m->last;
     bool steady = false;
@@ -221,19 +233,26 @@ static enum found look_at(struct mark *m, int tid, int here, uint32_t *looks, ui
     (*looks)--;
     if (!oncpu_sampler_state(tid, &is, &processor) || is != 'R' || processor != here)
         return RESTS;
-    if (atomic_load_explicit(&m->asked, memory_order_relaxed) == 0)
-        atomic_store_explicit(&m->waited,
-                              read_task(tid, "/schedstat", text) ? parse_waited(text) : 0,
-                              memory_order_relaxed);
+    note_waited(m, tid);
     return DISPLACED;
 }
 
+/* As look_at, for wall-N. */
+static enum found look_wall(uint32_t rate, uint32_t i, int tid, uint64_t at, uint32_t *looks)
+{
+    switch (onwall_look(rate, i, tid, at, looks)) {
+    case ONWALL_ASK_RUNNING: return WORKS;
+    case ONWALL_ASK_READY: note_waited(&marks[rate][i], tid); return DISPLACED;
+    default: return RESTS;
+    }
+}
+
 /* at: when the sampler woke. */
-static void ask(struct mark *m, int tid, uint64_t at, bool displaced)
+static void ask(struct mark *m, int tid, uint64_t at, bool displaced, bool wall)
 {
     if (atomic_load_explicit(&m->asked, memory_order_relaxed) != 0) {
         /* It has not returned from the kernel since; or its signal was lost. */
-        if (!displaced)
+        if (!displaced || wall)
             atomic_fetch_add_explicit(&m->again, 1, memory_order_relaxed);
     } else {
         atomic_store_explicit(&m->asked, (at & ~WAS_DISPLACED) | (displaced ? WAS_DISPLACED : 0),
@@ -246,6 +265,7 @@ static void ask(struct mark *m, int tid, uint64_t at, bool displaced)
 static void look(uint32_t rate, struct pace *p, uint64_t at, uint64_t *seed)
 {
     const uint32_t n = atomic_load_explicit(&reach, memory_order_acquire);
+    const bool wall = atomic_load_explicit(&is_wall[rate], memory_order_relaxed);
     const uint64_t from = monotonic_ns();
     const int here = sched_getcpu();
     uint32_t looks = LOOKS, asked = 0;
@@ -255,16 +275,17 @@ static void look(uint32_t rate, struct pace *p, uint64_t at, uint64_t *seed)
         const int tid = atomic_load_explicit(&m->tid, memory_order_acquire);
         if (tid == 0 || !atomic_load_explicit(&m->on, memory_order_relaxed))
             continue;
-        const enum found found = look_at(m, tid, here, &looks, &p->used);
+        const enum found found =
+            wall ? look_wall(rate, i, tid, at, &looks) : look_at(m, tid, here, &looks, &p->used);
         if (found == RESTS)
             continue;
-        ask(m, tid, at, found == DISPLACED);
+        ask(m, tid, at, found == DISPLACED, wall);
         asked++;
     }
     if (asked > 0)
         atomic_store_explicit(&cost_ns, (uint32_t)((monotonic_ns() - from) / asked),
                               memory_order_relaxed);
-    if (p->used / p->ns < WINDOW)
+    if (wall || p->used / p->ns < WINDOW)
         return;
     uint32_t taken = 0;
     for (uint32_t k = 0; k < n; k++)
@@ -330,6 +351,7 @@ static uint64_t turn(uint32_t rate, struct pace *p, uint64_t now, uint64_t *seed
         *p = (struct pace){.ns = ns, .next = now + pause_of(seed, ns), .wakes = EVEN};
     if (p->next <= now) {
         look(rate, p, now, seed);
+        onwall_late(rate, (now - p->next) / ns);
         p->next = wake_after(seed, p->next, now, ns * EVEN / p->wakes);
     }
     return p->next;
@@ -411,7 +433,7 @@ static bool have_thread(void)
     return make_thread();
 }
 
-bool oncpu_sampler_add(uint32_t number, int tid, int signal, uint64_t ns)
+bool oncpu_sampler_add(uint32_t number, int tid, int signal, uint64_t ns, bool wall)
 {
     const uint32_t rate = number % ONCPU_RATES, i = number / ONCPU_RATES;
     if (i >= ONCPU_THREADS || !have_thread())
@@ -426,6 +448,7 @@ bool oncpu_sampler_add(uint32_t number, int tid, int signal, uint64_t ns)
     if (i >= atomic_load(&reach))
         atomic_store(&reach, i + 1);
     threads_of[rate]++;
+    atomic_store(&is_wall[rate], wall);
     atomic_store(&period[rate], ns < LONGEST_NS ? ns : LONGEST_NS);
     wake();
     return true;
@@ -468,7 +491,7 @@ bool oncpu_sampler_close(void)
  * when the sampler woke until now it cannot have waited longer than that. */
 static bool had_waited(uint64_t before, uint64_t since)
 {
-    char text[STAT + 1];
+    char text[ONCPU_TASK_TEXT + 1];
     const uint64_t now = read_text("/proc/thread-self/schedstat", text) ? parse_waited(text) : 0;
     return before == 0 || now <= before ? since > LATE_NS : now - before > since + BEFORE_NS;
 }
@@ -485,6 +508,10 @@ enum oncpu_asked oncpu_sampler_asked(uint32_t number, uint64_t now, uint32_t *la
     const uint64_t asked = atomic_exchange_explicit(&m->asked, 0, memory_order_acquire);
     if (asked == 0)
         return ONCPU_ASKED_NOT;
+    if (atomic_load_explicit(&is_wall[number % ONCPU_RATES], memory_order_relaxed))
+        return (asked & WAS_DISPLACED) != 0 && had_waited(waited, now > asked ? now - asked : 0)
+                   ? ONCPU_ASKED_RUNNABLE
+                   : ONCPU_ASKED_SAMPLE;
     if ((asked & WAS_DISPLACED) != 0 && had_waited(waited, now > asked ? now - asked : 0))
         return ONCPU_ASKED_WAITED;
     atomic_fetch_add_explicit(&m->taken, 1 + *late, memory_order_relaxed);

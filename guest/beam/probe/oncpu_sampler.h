@@ -1,5 +1,6 @@
 /* oncpu_sampler.h - a thread that wakes at random times and signals the threads that it finds at
- * work: the clock of profile-N where the system refuses the task clock (oncpu_clock.h).
+ * work: the clock of profile-N where the system refuses the task clock (oncpu_clock.h), and that of
+ * wall-N (onwall.h), for which it looks at those that sleep as well.
  *
  * ONE THREAD for all rates and all schedulers, which exists while there are clocks of this kind.
  * For each rate it sleeps between nothing and two periods, each time equally likely, so that what
@@ -37,8 +38,9 @@
 #include <stdint.h>
 
 /* Lets the sampler ask a thread each ns of its time, about. number: of the clock (oncpu_clock.h),
- * which has none yet. Returns false when there is no sampler and none can be made. */
-bool oncpu_sampler_add(uint32_t number, int tid, int signal, uint64_t ns);
+ * which has none yet. wall: ... of the time, whatever the thread does (onwall.h). Returns false
+ * when there is no sampler and none can be made. */
+bool oncpu_sampler_add(uint32_t number, int tid, int signal, uint64_t ns, bool wall);
 /* Pauses a clock, or lets it go on. Async-signal-safe. */
 void oncpu_sampler_set(uint32_t number, bool on);
 void oncpu_sampler_remove(uint32_t number);
@@ -47,8 +49,9 @@ void oncpu_sampler_resume(void);
 /* Returns true when no sampler is left. Its clocks are removed before. */
 bool oncpu_sampler_close(void);
 
-enum oncpu_asked { ONCPU_ASKED_NOT, ONCPU_ASKED_SAMPLE, ONCPU_ASKED_WAITED };
-/* Takes what the sampler has asked this thread for. WAITED: the thread had no processor then. late:
+enum oncpu_asked { ONCPU_ASKED_NOT, ONCPU_ASKED_SAMPLE, ONCPU_ASKED_RUNNABLE, ONCPU_ASKED_WAITED };
+/* Takes what the sampler has asked this thread for. WAITED: the thread had no processor then, and
+ * this is no sample therefore. RUNNABLE: the same, for wall-N, where it is one. late:
  * for how many times it stands beyond its own. cost: ns that the sampler uses for each such
  * question. Async-signal-safe. */
 enum oncpu_asked oncpu_sampler_asked(uint32_t number, uint64_t now, uint32_t *late, uint32_t *cost);
@@ -56,5 +59,8 @@ enum oncpu_asked oncpu_sampler_asked(uint32_t number, uint64_t now, uint32_t *la
 /* Reads what the system says of a thread: its state ('R': runs, or is ready to), and the processor
  * that it has or had last. Returns false when it is not there. */
 bool oncpu_sampler_state(int tid, char *state, int *processor);
+enum { ONCPU_TASK_TEXT = 512 }; /* bytes of what is read of a file of /proc */
+/* Reads the beginning of /proc/self/task/TID/NAME; name: "/stat". Async-signal-safe. */
+bool oncpu_sampler_read(int tid, const char *name, char text[static ONCPU_TASK_TEXT + 1]);
 
 #endif

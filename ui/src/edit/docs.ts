@@ -23,11 +23,17 @@ function ofProbe(description: string, probes: ProbeItem[]): { title: string; lin
     const known = probes.find((p) => p.name === name);
     if (known) return { title: name, lines: probeLines(known) };
     if (common) return { title: name, lines: [common[1]] };
-    const every = /^(tick|profile)-(\w+)$/.exec(name);
+    const every = /^(tick|profile|wall)-(\w+)$/.exec(name);
     if (every)
         return {
             title: name,
-            lines: [every[1] === "tick" ? `once in each ${every[2]}` : `what runs, at the rate ${every[2]}`],
+            lines: [
+                every[1] === "tick"
+                    ? `once in each ${every[2]}`
+                    : every[1] === "profile"
+                      ? `what runs, at the rate ${every[2]} of processor time`
+                      : `what runs, waits for a processor or sleeps in the system, at the rate ${every[2]}`,
+            ],
         };
     if (name === "") return { title: description, lines: ["every probe of what is described"] };
     return null;

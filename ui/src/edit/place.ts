@@ -86,7 +86,7 @@ export function probeAt(before: string): string | null {
     const all = [
         ...head
             .slice(head.lastIndexOf("}") + 1)
-            .matchAll(/[\w*?.$-]*:[\w*?.$/-]*:[\w*?.$/-]*:([\w-]+)|(?:^|[\s,;])(BEGIN|END|(?:tick|profile)-\w+)/g),
+            .matchAll(/[\w*?.$-]*:[\w*?.$/-]*:[\w*?.$/-]*:([\w-]+)|(?:^|[\s,;])(BEGIN|END|(?:tick|profile|wall)-\w+)/g),
     ];
     const last = all[all.length - 1];
     return last ? (last[1] ?? last[2] ?? null) : null;

@@ -75,6 +75,7 @@ export const COMMON_PROBES: [string, string][] = [
     ["tick-1sec", "each second, once"],
     ["tick-100ms", "ten times a second"],
     ["profile-997", "what runs, 997 times a second"],
+    ["wall-97", "what schedulers do that are not idle, running or asleep"],
 ];
 
 const KIND = new Map(WORDS.map((w) => [w.label, w.kind]));
@@ -125,7 +126,10 @@ export function token(stream: Source, state: State): string | null {
         stream.skipToEnd();
         return "comment";
     }
-    if (state.depth === 0 && (stream.match(DESCRIPTION) || stream.match(/^(BEGIN|END|ERROR|(tick|profile)-\w+)\b/)))
+    if (
+        state.depth === 0 &&
+        (stream.match(DESCRIPTION) || stream.match(/^(BEGIN|END|ERROR|(tick|profile|wall)-\w+)\b/))
+    )
         return "tagName";
     if (stream.match(/^"(\\.|[^"\\])*"?/) || stream.match(/^'(\\.|[^'\\])+'?/)) return "string";
     if (stream.match(/^(0[xX][\da-fA-F]+|\d+\.\d+|\d+)([uUlL]+|[a-z]+)?/)) return "number";

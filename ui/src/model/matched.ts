@@ -11,7 +11,7 @@ const EVENTS: [RegExp, string][] = [
     [/^process-(in|out)|^schedule/, "each time a process is scheduled"],
     [/^process-/, "each start, end or link of a process"],
     [/^port-/, "each event of a port"],
-    [/^(tick|profile)-/, "a timer"],
+    [/^(tick|profile|wall)-/, "a timer"],
     [/^(BEGIN|END|ERROR)$/, ""],
 ];
 

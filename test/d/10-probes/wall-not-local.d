@@ -1,0 +1,4 @@
+wall-97
+{
+	trace(args[2]);
+}
