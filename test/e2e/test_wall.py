@@ -76,6 +76,7 @@ def test_what_a_sample_says(t):
         arg1 != 0, mqlen, timestamp - last, copyinstr(arg2)); last = timestamp; n++; }""" + ends(30).replace("499", "97"), p)
     lines = [line.split()[1:] for line in trace.out.lines if line.startswith("> ")]
     t.true(len(lines) >= 30, f"{len(lines)} samples", trace)
+    t.true(all(len(line) == 9 for line in lines), f"{[line for line in lines if len(line) != 9]}", trace)
     for _, function, sched, kind, arg0, arg1, mqlen, since, doing in lines:
         t.equal([kind, arg0, mqlen], ["normal", "0", "-1"], "type of scheduler, arg0, mqlen", trace)
         t.true(int(sched) >= 1 and int(since) > 0, f"scheduler {sched}, {since} ns since the last", trace)
@@ -92,7 +93,8 @@ def test_an_idle_node(t):
     found = aggregation(trace.out.text())
     with t.loose("what the node and its agent do takes longer on a host that is busy"):
         t.true(sum(found.values()) < 997, f"of some 2,000 times some schedulers: {found}", trace)
-    t.equal(found.get("asleep", 0), 0, "asleep", trace)
+    lost = re.search(r"(\d+) that went on while they were read", trace.err.text())  # one that has just begun to wait
+    t.true(found.get("asleep", 0) <= int(lost[1] if lost else 0), "asleep", trace)
 
 
 def test_never_interrupted(t):

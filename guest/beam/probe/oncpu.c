@@ -585,6 +585,7 @@ uint64_t oncpu_process(uint32_t i)
 void oncpu_look_at_nothing(bool lost)
 {
     memset(other.sample, 0, HEAD * sizeof *other.sample);
+    other.type = SCHEDULER_NORMAL;
     other_flags = lost ? LOST : 0;
     other_frames = 0;
 }
