@@ -557,7 +557,7 @@ static void test_catalog_match(void **state)
     size_t named = 0;
     for (const struct probe_def *p = NULL; (p = probe_erlang_next(p)) != NULL;)
         named += probe_on(p, 25) == PROBE_BY_VM ? p->numbered ? p->numbered : 1 : 0;
-    assert_int_equal(all.n, 3 + named + 13 + 3 + 3 * (3 + 1 + 4000));
+    assert_int_equal(all.n, 3 + named + 14 + 3 + 3 * (3 + 1 + 4000));
     assert_true(all.ordered);
     assert_int_equal(all.first, 1);
     assert_int_equal(f.modules, 1);
