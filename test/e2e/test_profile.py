@@ -227,7 +227,9 @@ def test_native_code(t):
     node("etw:as(etw:worker(), fun() -> ok end), spawn(fun F() -> receive after 1 -> F() end end)")
     worker = node("spawn(et_dirty, outer, [normal])")
     trace = sampled(t, node, """profile-499 { @[ustack()] = count(); } profile-499 /erlpid == ""/ { @f[erlfunc] = count(); none++; }
-        profile-499 /erlpid == $$1/ { @p[erlfunc] = count(); n++; } profile-499 /n > 100 && none > 100/ { exit(0); }""", worker, "-x", "stackform=folded")
+        profile-499 /erlpid == "" && strstr(erlfunc, "`") != NULL/ { native++; }
+        profile-499 /erlpid == $$1/ { @p[erlfunc] = count(); n++; } profile-499 /n > 100 && none > 100 && native >= $2/ { exit(0); }""",
+                    worker, "0" if t.otp else "3", "-x", "stackform=folded")
     text = trace.out.text()
     t.true("[no stack]" not in text and "0x" not in text, "each has a frame with a name", trace)
     t.match(text, r"et_dirty:outer/1;et_dirty:inner/1;(et_dirty:normal/1;)?(\[et_dirty\.so\]|et_dirty\.so`\w+) \d+")
