@@ -11,7 +11,7 @@ import subprocess
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 
-from erlt import BUILD, COOKIE, PATIENCE, ROOT, TOOL, Late, Skipped, epmd, until
+from erlt import BUILD, COOKIE, PATIENCE, ROOT, TOOL, Late, Skipped, alone, epmd, until
 
 AT_ONCE = 4  # commands
 
@@ -98,6 +98,7 @@ def try_at_shop(t, page, least):
     t.clean(node, 15000)
 
 
+@alone  # thirty traces at once
 def test_erlang_people(t):
     try_at_shop(t, "start.md", 32)
 
