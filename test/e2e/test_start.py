@@ -68,13 +68,14 @@ def try_all(t, page, number, least):
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for command, (status, out, err) in zip(found, pool.map(lambda c: shown(c, number), found)):
             said = [line for line in err.splitlines() if not re.match(r"erltrace: (description|script) '.*' matched \d+ probe", line)]
-            # Several traces of the same functions begin and end at once: calls that are in flight then are counted.
-            said = [line for line in said if not re.match(r"erltrace: (\d+ calls? whose beginning was not kept$|sampled on CPU at )", line)]
+            # Several traces of the same functions begin and end at once: calls that are in flight then are counted, and those of a loop of which
+            # exceptions are traced, from its 600th on until the agent, which is busy with thirty traces, leaves them out. All traces are told.
+            said = [line for line in said if not re.match(r"erltrace: (\d+ calls? whose beginning was not kept$|sampled on CPU at |"
+                                                          r"warning: not seen: \d+ calls of processes with too many exception frames$)", line)]
             if may_be_idle(command):
                 said = [line for line in said if not re.match("erltrace: no probe fired|      hint: (no such event|nothing called them)", line)]
-            # A loop of which exceptions are traced has 600 frames at most, for the 50 ms until they are traced no more; all traces are told.
-            dropped = any(re.search(r"\bdrops?\b|not seen: \d+ calls of processes with too many exception frames$", line) for line in said)
-            with t.loose("records are dropped when their reader, and exceptions of loops when the agent, has to wait for a processor") if dropped else contextlib.nullcontext():
+            dropped = any(re.search(r"\bdrops?\b", line) for line in said)
+            with t.loose("records are dropped when their reader has to wait for a processor") if dropped else contextlib.nullcontext():
                 t.equal((status, said), (0, []), f"exit status and complaints of {command}\n{err}")
             t.true(out.strip(), f"{command} shows something")
 
