@@ -579,7 +579,7 @@ static uint32_t other_frames;
 uint64_t oncpu_process(uint32_t i)
 {
     const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
-    return t != NULL ? ((words_read *)(uintptr_t)t->record)[how.f.back] : 0;
+    return t != NULL && t->record != 0 ? ((words_read *)(uintptr_t)t->record)[how.f.back] : 0;
 }
 
 void oncpu_look_at_nothing(bool lost)
