@@ -288,6 +288,9 @@ struct erltrace_placed {
                                 arguments may satisfy a predicate */
     const char *filters;     /* what that is: a line "shop.d:3: argv[0] == atom(\"get\")" for each
                                 clause; "" if no function is filtered */
+    const char *clocks;      /* by which profile-N and wall-N take samples: "task_clock",
+                                "user_clock" (outside of the kernel), "sampler" (random times);
+                                "" without these probes */
 };
 /* Returns 0 to continue, another value to end the walk. */
 typedef int erltrace_placed_fn(const struct erltrace_placed *p, void *arg);

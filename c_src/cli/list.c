@@ -126,6 +126,8 @@ static void put_placed(struct buf *b, const struct erltrace_placed *p)
     put_flags(b, p->only_flags, p->only_processes, "false");
     buf_printf(b, "],\"ports\":%" PRIu64 ",\"monitors\":", p->ports);
     put_words(b, p->monitors);
+    buf_printf(b, ",\"clocks\":");
+    put_words(b, p->clocks);
     buf_printf(b, ",\"ns\":%" PRIu64 ",\"pattern_calls\":%" PRIu64 "}\n", p->ns, p->calls);
 }
 
@@ -154,6 +156,8 @@ static void say_placed(struct run *r, const struct erltrace_placed *p)
     count_of(&b, p->ports, "port", "ports");
     if (p->monitors[0] != '\0')
         buf_printf(&b, "%smonitoring of %s", b.len > 0 ? ", " : "", p->monitors);
+    if (p->clocks[0] != '\0')
+        buf_printf(&b, "%ssamples by %s", b.len > 0 ? ", " : "", p->clocks);
     if (b.len > 0)
         screen_message(&r->screen, "set%s%s: %s; in %.1f ms", on, p->node, buf_str(&b),
                        (double)p->ns / 1e6);

@@ -375,6 +375,7 @@ int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
                                       .only_processes = p->only_processes,
                                       .ports = p->ports,
                                       .monitors = p->monitors,
+                                      .clocks = p->clocks,
                                       .ns = p->ns,
                                       .calls = p->calls,
                                       .filtered = p->filtered,

@@ -178,6 +178,7 @@ struct tier_placed {
     uint64_t only_processes; /* processes with those flags */
     uint64_t ports;          /* traced ports */
     char monitors[160];      /* other sources of events; names separated by blanks */
+    char clocks[160];        /* by which samples are taken; names separated by blanks */
     uint64_t ns;             /* time that setting all this took */
     uint64_t calls;          /* calls that set or cleared patterns of functions meanwhile */
 };

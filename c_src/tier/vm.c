@@ -571,6 +571,7 @@ static void read_placed(struct etf *r, struct tier_placed *p)
         {"only_flags", NULL, p->only_flags},
         {"ports", &p->ports, NULL},
         {"monitors", NULL, p->monitors},
+        {"clocks", NULL, p->clocks},
         {"ns", &p->ns, NULL},
         {"calls", &p->calls, NULL},
     };

@@ -17,7 +17,7 @@
 
 %% Each value is a list of atoms or a number; what is 0 or empty may be left out.
 -spec placed(#c{}, #s{}) -> [{atom(), non_neg_integer() | [atom()]}].
-placed(#c{wants = Wants, needs = Needs} = C, #s{functions = Set} = S) ->
+placed(#c{wants = Wants, needs = Needs, special = Special} = C, #s{functions = Set} = S) ->
     {Functions, Flagged} =
         erltrace_agent_lib:fold(fun(MFA, Bits, {Counts, F}) ->
                                     case Set of
@@ -33,7 +33,8 @@ placed(#c{wants = Wants, needs = Needs} = C, #s{functions = Set} = S) ->
         [{flags, lists:sort(All)}, {processes, processes(All, S)},
          {only_flags, lists:usort(lists:append(maps:values(Some))) -- All}, {only_processes, map_size(Some)},
          {ports, case Needs band ?PORTS of 0 -> 0; _ -> length(erlang:ports()) end},
-         {monitors, [M || {Bit, M} <- ?MONITORS, Needs band Bit =/= 0]}].
+         {monitors, [M || {Bit, M} <- ?MONITORS, Needs band Bit =/= 0]},
+         {clocks, erltrace_agent_profile:clocks(Special)}].
 
 %% Functions whose calls are named probes, and that are not counted for probes of their own.
 hooked(#c{hooks = Probes, wants = Wants}, #s{hooks = Hooks, functions = Set}) ->

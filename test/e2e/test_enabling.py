@@ -243,6 +243,13 @@ def test_verbose(t):
     t.true(o["left_out"] > 4000 and o["flags"][0].pop("processes") > 20 and o["ns"] > 0, f"numbers: {o}")
     t.equal(o["flags"], [{"names": ["arity", "call", "return_to"], "new_processes": True}, {"names": ["procs"], "processes": 1, "new_processes": False}],
             "flags", trace)
+    t.equal(o["clocks"], [], "no profile", trace)
+    # The clock of a profile.
+    trace = t.trace("-v", "-n", READY + "profile-97 { }", node=node)
+    trace.ready()
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.match(trace.err.text(), rf"^erltrace: set on {node.name}: samples by (task_clock|user_clock|sampler); in ")
     # One process; then nothing. Without -v nothing is reported.
     trace = t.trace("-v", "-n", READY + "erlang*:::process-exit /args[0] == $$1/ { }", worker, node=node)
     trace.ready()
