@@ -3,14 +3,14 @@
 %% thirds   one process that a timer wakes each millisecond or two, and that works in a, b and c for the same processor time each.
 %% kinds    five kinds of work in turn, which measure how long each takes.
 %% points   two functions in turn: one calls itself without end, so it reaches a safe point often; the other seldom does.
-%% timers, collecting, dirty, saturated   nodes of which it is asked how much of their processor time processes use.
+%% timers, bursts, collecting, dirty, saturated   nodes of which it is asked how much of their processor time processes use.
 -module(truth).
 -export([load/1, clock/0, burn/1]).
 -export([enabled/3, trace/5, traced/1, scheduled/0]).
 -export([thirds/1, thirds_during/2, a/1, b/1, c/1]).
 -export([kinds/0, took/0, plain/1, maps/1, lists/1, bifs/1, binaries/1, sum/2]).
 -export([points/1, pair/2, often/1, seldom/1, during/2, by_process_info/3]).
--export([timers/1, timed/2, collecting/0, dirty/1, saturated/1, accounted/1]).
+-export([timers/1, timed/2, bursts/1, burst/2, collecting/0, dirty/1, saturated/1, accounted/1]).
 
 -define(STEP(X), (((X) * 31 + 7) band 65535)).
 -define(STEP4(X), ?STEP(?STEP(?STEP(?STEP(X))))).
@@ -183,6 +183,19 @@ timed(Kind, I) ->
     receive after 1 + I rem 5 -> ok end,
     task(Kind),
     ?MODULE:timed(Kind, I).
+
+%% The same with more work at a time, and longer pauses.
+bursts(N) ->
+    [spawn(fun() -> burst(I rem 10, I) end) || I <- lists:seq(1, N)],
+    ok.
+
+burst(Kind, I) ->
+    receive after 10 + I rem 40 -> ok end,
+    many(20, Kind),
+    ?MODULE:burst(Kind, I).
+
+many(0, _) -> ok;
+many(N, Kind) -> task(Kind), many(N - 1, Kind).
 
 task(0) -> t0(400, 0);
 task(1) -> t1(800, 0);

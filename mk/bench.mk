@@ -13,9 +13,9 @@ bench-profile:
 	@scripts/dev/deps build test bench rabbit
 	@+$(MAKE) --no-print-directory all
 	@bench/profile-truth --json build/profile-truth.json $(BENCHFLAGS) || status=1; \
-	for s in idle timers collecting dirty saturated rabbitmq; do \
+	for s in idle timers bursts collecting dirty saturated rabbitmq; do \
 		bench/profile-systems --system $$s --parts processes $(BENCHFLAGS) || status=1; done; \
-	for s in timers rabbitmq; do \
+	for s in timers bursts rabbitmq; do \
 		bench/profile-systems --system $$s --parts truth $(BENCHFLAGS) || status=1; done; exit $${status:-0}
 
 # The time to compile: build/bench-compile.json and a table.
