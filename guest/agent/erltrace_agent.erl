@@ -29,7 +29,7 @@
          nif_ports/1, nif_unknown_ports/1, nif_names/1, nif_asked/0, nif_small/0, nif_asker/1, nif_load/3, nif_stolen/0, nif_alive/1,
          nif_code_begin/1, nif_code_add/2, nif_code_scan/0, nif_code_end/0, nif_code_stale/0, nif_code_rest/0, nif_code_names/1,
          nif_profile_able/0, nif_profile_offered/1, nif_profile_enter/0, nif_profile_entered/0, nif_profile_add/2, nif_profile_rates/1, nif_profile_close/0, nif_profile_take/2, nif_profile_counts/1,
-         nif_profile_others/1, nif_profile_process/0, nif_profile_dirty/1, nif_profile_dirty_io/1, nif_profile_proven/0, nif_wall_counts/1,
+         nif_profile_others/1, nif_profile_process/0, nif_profile_dirty/1, nif_profile_dirty_io/1, nif_profile_proven/0, nif_profile_unlearned/0, nif_wall_counts/1,
          nif_inside_known/0, nif_inside_begin/2, nif_inside_look/0, nif_inside_keep/1, nif_inside_rest/0, nif_inside_prove/0]).
 
 -import(erltrace_agent_lib, [error4/3, text/2, ours/1, now_ms/0]).
@@ -1087,6 +1087,7 @@ nif_profile_add(_Schedulers, _Tid) -> erlang:nif_error(not_loaded).
 nif_profile_dirty(_MFA) -> erlang:nif_error(not_loaded).
 nif_profile_dirty_io(_MFA) -> erlang:nif_error(not_loaded).
 nif_profile_proven() -> erlang:nif_error(not_loaded).
+nif_profile_unlearned() -> erlang:nif_error(not_loaded).
 nif_profile_rates(_Periods) -> erlang:nif_error(not_loaded).
 nif_profile_close() -> erlang:nif_error(not_loaded).
 nif_profile_take(_Programs, _Most) -> erlang:nif_error(not_loaded).

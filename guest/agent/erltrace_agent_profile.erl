@@ -268,10 +268,11 @@ by_wall(Periods, P) ->
     Of = lists:join(", ", [text("~b ~s", [N, What]) || {N, What} <- lists:zip(Doing, ["running", "runnable", "asleep"])]),
     Parts = counted([{Idle, "~b without a process"}, {Hidden, "~b of sensitive processes, which are not shown"},
                      {Unknown, "~b in an unknown function"}, {Lost, "~b that went on while they were read"}, {Dropped, "~b dropped"}]),
-    Missed = counted([{Unlooked, "~b schedulers that were not looked at, since there were many others"}, {Late, "~b times at which to look that went by"}]),
+    Missed = counted([{?AGENT:nif_profile_unlearned(), "~b dirty schedulers that do not show what they run are not sampled"},
+                      {Unlooked, "~b schedulers that were not looked at, since there were many others"}, {Late, "~b times at which to look that went by"}]),
     [{note, unicode:characters_to_binary(["sampled by the wall clock at ", rates(Periods), " per scheduler that is not idle: ",
                                           integer_to_binary(lists:sum(Doing)), " samples of ", integer_to_binary(Called), " called for: ", Of,
-                                          [[", ", T] || T <- Parts], [["; ", T] || T <- Missed], "; dirty schedulers are not sampled"])}].
+                                          [[", ", T] || T <- Parts], [["; ", T] || T <- Missed]])}].
 
 counted(Counts) ->
     [text(F, [N]) || {N, F} <- Counts, N > 0].

@@ -792,6 +792,7 @@ static ErlNifFunc functions[] = {
     {"nif_profile_dirty", 1, oncpu_dirty_nif, DIRTY},
     {"nif_profile_dirty_io", 1, oncpu_dirty_nif, ERL_NIF_DIRTY_JOB_IO_BOUND},
     {"nif_profile_proven", 0, oncpu_proven_nif, 0},
+    {"nif_profile_unlearned", 0, oncpu_unlearned_nif, 0},
     {"nif_profile_rates", 1, oncpu_rates_nif, 0},
     {"nif_profile_close", 0, oncpu_close_nif, 0},
     {"nif_profile_take", 2, oncpu_take_nif, 0},

@@ -8,15 +8,18 @@ from erlt import READY, aggregation, library, until
 from test_functions import load
 
 # Processes of which each does one thing: it uses a processor, or sleeps in a NIF on a normal scheduler, without a turn in between.
-MODULE = """-module(et_sleep). -export([load/0, nap/3, busy/0, work/2, outer/2, sleepy/2, twice/2]).
+MODULE = """-module(et_sleep). -export([load/0, nap/3, nap_cpu/3, nap_io/3, dirty/2, busy/0, work/2, outer/2, sleepy/2, twice/3]).
 load() -> erlang:load_nif("{path}", 0).
 nap(_, _, _) -> erlang:nif_error(not_loaded).
+nap_cpu(_, _, _) -> erlang:nif_error(not_loaded).
+nap_io(_, _, _) -> erlang:nif_error(not_loaded).
+dirty(F, Us) -> {{I, _}} = et_sleep:F(0, 1, Us), [I].
 busy() -> work(100000, 0), busy().
 work(0, X) -> X;
 work(N, X) -> work(N - 1, (X * 31 + N) band 65535).
 outer(How, Us) -> X = sleepy(How, Us), {{ok, X}}.
 sleepy(How, Us) -> {{I, _}} = nap(How, 1, Us), I.
-twice(How, Us) -> {{I, T}} = nap(How, 2, Us), [I, T].
+twice(F, How, Us) -> {{I, T}} = et_sleep:F(How, 2, Us), [I, T].
 """
 
 
@@ -88,7 +91,7 @@ def test_what_a_sample_says(t):
 def test_an_idle_node(t):
     """Schedulers that wait for work are no samples, but for those moments in which the node does something; the agent works now and then."""
     node = sleeping(t, options=("+sbwt", "none"))
-    trace = t.trace("-q", "-n", 'wall-997 { @[args[2]] = count(); } tick-10ms { n++; } tick-10ms /n == 200/ { exit(0); }', node=node)
+    trace = t.trace("-q", "-n", 'wall-997 /erlfunc != "[sensitive process]"/ { @[args[2]] = count(); } tick-10ms { n++; } tick-10ms /n == 200/ { exit(0); }', node=node)
     t.equal(trace.end(), 0, "exit status", trace)
     found = aggregation(trace.out.text())
     with t.loose("what the node and its agent do takes longer on a host that is busy"):
@@ -98,20 +101,21 @@ def test_an_idle_node(t):
 
 
 def test_never_interrupted(t):
-    """A NIF that sleeps is never signalled: nanosleep, poll and epoll_wait take as long as they should, beside a busy process that is."""
+    """A NIF that sleeps is never signalled, on whatever scheduler: nanosleep, poll and epoll_wait take as long as they should, beside a busy process that is."""
     node = sleeping(t)
     node("spawn(et_sleep, busy, [])")
     trace = t.trace("-q", "-n", READY + 'wall-997 /args[2] == "asleep"/ { @[erlfunc] = count(); }', node=node)
     trace.ready()
-    for how in range(3):
-        interrupted, took = node(f"""begin S = self(), spawn(fun() -> S ! {{nap, et_sleep:twice({how}, 1000000)}} end),
+    for how, function in [*((how, "nap") for how in range(3)), (0, "nap_io"), (1, "nap_cpu")]:
+        interrupted, took = node(f"""begin S = self(), spawn(fun() -> S ! {{nap, et_sleep:twice({function}, {how}, 1000000)}} end),
             receive {{nap, X}} -> X end end""")
-        t.equal(interrupted, 0, f"calls that a signal has ended, {how}")
+        t.equal(interrupted, 0, f"calls that a signal has ended, {how}, {function}")
         t.true(took >= 2_000_000_000 - 10_000_000, f"{took} ns of 2 s")
     trace.interrupt()
     t.equal(trace.end(), 0, "exit status", trace)
     found = aggregation(trace.out.text())
-    t.true(found.get("et_sleep:twice/2", 0) > 100, f"it is seen: {found}", trace)
+    for function in ("twice/3", "nap_io/3", "nap_cpu/3"):
+        t.true(found.get(f"et_sleep:{function}", 0) > 100, f"{function} is seen: {found}", trace)
 
 
 def test_asleep_in_a_driver(t):
@@ -120,6 +124,21 @@ def test_asleep_in_a_driver(t):
     folder = library("et_drv")[:-len("/et_drv.so")]
     node(f"""etw:as(etw:worker(), fun() -> erl_ddll:load_driver("{folder}", "et_drv"), [port_control(open_port({{spawn_driver, "et_drv"}}, []), 3, "") || _ <- [1]], ok end)""")
     sampled(t, node, 'wall-499 /erlpid == "" && args[2] == "asleep"/ { n++; }' + ends(50))
+
+
+def test_asleep_on_a_dirty_scheduler(t):
+    """A NIF that sleeps on a dirty scheduler is seen there, in its process and function; those that have nothing to do are no samples."""
+    node = sleeping(t)
+    for kind, function in (("dirty-io", "nap_io"), ("dirty-cpu", "nap_cpu")):
+        p = node(f"spawn(fun F() -> et_sleep:dirty({function}, 50000), F() end)")
+        trace = sampled(t, node, """wall-499 /erlpid == $$1 && args[2] == "asleep"/ { @[schedtype, erlfunc, ustack()] = count(); n++; }
+            wall-499 /schedtype != "normal" && erlpid != $$1 && erlfunc != "[sensitive process]"/ { @others[erlpid, args[2]] = count(); }""" + ends(150), p)
+        text = trace.out.text()
+        t.match(text, rf"^ +{kind} +et_sleep:{function}/3 *$")
+        shown = re.findall(r"^\s+(et_sleep:\S+)", text, re.M)
+        t.equal([f.split(" ")[0] for f in shown if "nap" not in f][:1], ["et_sleep:dirty/2"], "stack", trace)
+        t.true(not re.search(r" asleep ", text), "those that have nothing to do", trace)
+        node(f"exit(list_to_pid(\"{p}\"), kill)")
 
 
 def test_refused(t):

@@ -1,7 +1,8 @@
 /* et_sleep.c - a NIF library that sleeps in the system on the scheduler that calls it.
  *
- *   nap(How, Times, Us) -> {Interrupted, WaitedNs}: sleeps so many times by nanosleep, poll or
- * epoll (0, 1, 2), without going on after a signal; how often one ended it, and what all took */
+ *   nap(How, Times, Us), nap_cpu, nap_io (on a dirty scheduler) -> {Interrupted, WaitedNs}: sleeps
+ * so many times by nanosleep, poll or epoll (0, 1, 2), without going on after a signal; how often
+ * one ended it, and what all took */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -46,5 +47,7 @@ static ERL_NIF_TERM nap(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_tuple2(env, enif_make_uint(env, interrupted), enif_make_uint64(env, took));
 }
 
-static ErlNifFunc functions[] = {{"nap", 3, nap, 0}};
+static ErlNifFunc functions[] = {{"nap", 3, nap, 0},
+                                 {"nap_cpu", 3, nap, ERL_NIF_DIRTY_JOB_CPU_BOUND},
+                                 {"nap_io", 3, nap, ERL_NIF_DIRTY_JOB_IO_BOUND}};
 ERL_NIF_INIT(et_sleep, functions, NULL, NULL, NULL, NULL)

@@ -144,11 +144,11 @@ struct counted {
 
 static struct thread {
     int tid;
-    uint32_t slot;   /* in `threads` */
-    uint32_t number; /* of its scheduler */
-    uint8_t type;    /* enum scheduler_type */
-    uint64_t record; /* of its scheduler; 0: not known */
-    uint64_t frame;  /* an address of its C stack, deeper than where that begins for Erlang code */
+    uint32_t slot;           /* in `threads` */
+    uint32_t number;         /* of its scheduler */
+    uint8_t type;            /* enum scheduler_type */
+    _Atomic uint64_t record; /* of its scheduler; 0: not known */
+    uint64_t frame; /* an address of its C stack, deeper than where that begins for Erlang code */
     struct code_extent stack; /* the whole C stack */
     struct oncpu_clock clock[ONCPU_RATES];
     _Atomic bool stopped[ONCPU_RATES]; /* the handler stopped it, since nobody took samples */
@@ -326,7 +326,8 @@ enum {
     HIDDEN = 1,
     CURRENT = 2, /* the words 4, 6 and 7 of the sample are those of the current function */
     LOST = 4,
-    DOING = 3 /* bits before those of enum onwall_doing */
+    DOING = 3, /* bits before those of enum onwall_doing */
+    TYPE = 5   /* ... of enum scheduler_type */
 };
 
 /* The pid of no process (ERTS_INVALID_PID). While a match program runs, as in ets:select/2, the
@@ -474,7 +475,8 @@ static void push(struct thread *t, uint32_t rate, uint32_t n)
 static void capture(struct thread *t, uint32_t rate, uint32_t late, uint32_t cost,
                     enum onwall_doing doing, const ucontext_t *uc)
 {
-    uint64_t *s = t->sample, flags = (uint64_t)doing << DOING, now = monotonic_ns();
+    uint64_t *s = t->sample, now = monotonic_ns();
+    uint64_t flags = (uint64_t)doing << DOING | (uint64_t)t->type << TYPE;
     if (oncpu_clock_alone(now)) {
         oncpu_clock_set(&t->clock[rate], 0); /* first: whoever sees `stopped` starts it again */
         atomic_store_explicit(&t->stopped[rate], true, memory_order_release);
@@ -567,6 +569,25 @@ static void on_signal(int number, siginfo_t *info, void *context)
     atomic_fetch_sub(&busy, 1);
 }
 
+/* Returns how many dirty schedulers have no record as yet. */
+static uint32_t unlearned(void)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
+        const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
+        n += t != NULL && t->type != SCHEDULER_NORMAL && t->record == 0 &&
+             !atomic_load(&t->stranger);
+    }
+    return n;
+}
+
+ERL_NIF_TERM oncpu_unlearned_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    return agent_is_server(env) ? enif_make_uint(env, unlearned()) : enif_make_badarg(env);
+}
+
 /* -- of threads that sleep ----------------------------------------------------------------------
  */
 
@@ -585,7 +606,6 @@ uint64_t oncpu_process(uint32_t i)
 void oncpu_look_at_nothing(bool lost)
 {
     memset(other.sample, 0, HEAD * sizeof *other.sample);
-    other.type = SCHEDULER_NORMAL;
     other_flags = lost ? LOST : 0;
     other_frames = 0;
 }
@@ -597,6 +617,7 @@ bool oncpu_look(uint32_t i, uint64_t pc, uint64_t sp)
     oncpu_look_at_nothing(false);
     if (t == NULL)
         return false;
+    other.type = t->type;
     other.record = t->record;
     other.frame = t->frame;
     other.stack = t->stack;
@@ -606,17 +627,22 @@ bool oncpu_look(uint32_t i, uint64_t pc, uint64_t sp)
     other.same = t->same;
     reg[REG_RIP] = (greg_t)pc;
     reg[REG_RSP] = (greg_t)sp;
-    other_frames = process_of(&other, reg, &other_flags);
+    other_frames = t->type == SCHEDULER_NORMAL ? process_of(&other, reg, &other_flags)
+                                               : process_of_dirty(&other, &other_flags);
     other.sample[8] = is_code(pc) ? 0 : pc;
     return other.sample[2] != 0 || (other_flags & HIDDEN) != 0;
 }
 
 void oncpu_note(uint32_t i, uint32_t rate, enum onwall_doing doing, uint64_t at, uint32_t took)
 {
+    const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
     uint64_t *s = other.sample;
+    if (t == NULL)
+        return;
     s[0] = at;
-    s[1] = other_frames | rate << 8 | (other_flags | (uint64_t)doing << DOING) << 16;
-    s[5] = (i + UINT64_C(1)) << 32 | took;
+    s[1] = other_frames | rate << 8 |
+           (other_flags | (uint64_t)doing << DOING | (uint64_t)t->type << TYPE) << 16;
+    s[5] = (uint64_t)t->number << 32 | took;
     push(&other, rate, HEAD + other_frames);
 }
 
@@ -634,7 +660,7 @@ static void sample_of(const struct thread *t, uint32_t tail, struct oncpu_sample
                                  .took = (uint32_t)WORD(5),
                                  .native = WORD(8),
                                  .number = (uint32_t)(WORD(5) >> 32),
-                                 .type = t->type,
+                                 .type = WORD(1) >> (16 + TYPE) & 7,
                                  .nframes = (uint32_t)(WORD(1) & 255),
                                  .rate = (uint32_t)(WORD(1) >> 8 & 255),
                                  .overrun = (uint32_t)(WORD(1) >> 32),
@@ -1077,8 +1103,8 @@ static bool start_clock(struct thread *t, uint32_t rate)
         return true;
     const uint32_t number = t->slot * ONCPU_RATES + rate;
     const uint64_t ns = period[rate] & ~ONWALL_RATE;
-    if (ns != period[rate] && t->type != SCHEDULER_NORMAL)
-        return true; /* wall-N looks at normal ones */
+    if (ns != period[rate] && t->record == 0)
+        return true; /* whether it is idle is not known */
     if (ns != period[rate] ? !oncpu_clock_wall(&t->clock[rate], t->tid, how.signal, number, ns)
                            : !oncpu_clock_start(&t->clock[rate], t->tid, how.signal, number, ns,
                                                 room_for(entered())))
@@ -1087,6 +1113,24 @@ static bool start_clock(struct thread *t, uint32_t rate)
     count_from_now(t, rate);
     worst[rate] = t->clock[rate].kind > worst[rate] ? t->clock[rate].kind : worst[rate];
     return true;
+}
+
+/* Finds the records of dirty schedulers that have not had a signal, so that wall-N can tell whether
+ * they are idle: where the data of normal schedulers' threads has theirs. */
+static void learn_records(void)
+{
+    struct oncpu_dirty_place place = {0};
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
+        const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
+        if (t != NULL && t->type == SCHEDULER_NORMAL)
+            oncpu_dirty_agree(&place, how.memory, t->tid, atomic_load(&self_of[i]), t->record);
+    }
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
+        struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
+        if (t != NULL && t->type != SCHEDULER_NORMAL && t->record == 0 &&
+            !atomic_load(&t->stranger))
+            t->record = oncpu_dirty_record_of(&place, how.memory, how.f.back, t->tid);
+    }
 }
 
 static void stop_clocks(uint32_t rate)
@@ -1209,7 +1253,11 @@ ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
                 oncpu_waited(r);
                 onwall_news(r);
             }
-    bool good = true;
+    bool good = true, wall = false;
+    for (uint32_t k = 0; k < n; k++)
+        wall = wall || (want[k] & ONWALL_RATE) != 0;
+    if (wall && oncpu_dirty_is_proven() && unlearned() > 0)
+        learn_records();
     for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
         for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++)

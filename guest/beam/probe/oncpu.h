@@ -112,8 +112,8 @@ uint64_t oncpu_period(uint32_t rate, uint64_t at);
 uint64_t oncpu_dropped(uint32_t rate);
 /* ... and how many there would have been of threads that waited for a processor. */
 uint64_t oncpu_waited(uint32_t rate);
-/* For the sampler's thread, of a normal scheduler that has a clock (onwall.h). i: its number, from
- * 0. oncpu_process: the word of the scheduler's record that has its process; 0: it runs none.
+/* For the sampler's thread, of a thread whose scheduler's record is known (onwall.h). i: its place.
+ * oncpu_process: the word of the scheduler's record that has its process; 0: it runs none.
  * oncpu_look: looks where that process is while the thread sleeps; pc, sp: its registers, 0: not
  *     known. Returns false when there is no process.
  * oncpu_look_at_nothing: instead, there is nothing to see.
@@ -146,6 +146,7 @@ bool oncpu_close(void);
  * nif_profile_add(Schedulers, Tid) -> boolean() | memory: adds a thread, by its number in the
  *     system, if it has the name of a dirty scheduler that has not been added. Schedulers: the
  *     normal ones of the VM. Only the server.
+ * nif_profile_unlearned() -> N: dirty schedulers whose records are not known. Only the server.
  * nif_profile_close() -> boolean(): as oncpu_close. Only the server.
  * nif_profile_entered() -> [Number] of normal schedulers. Only the server. */
 ERL_NIF_TERM oncpu_able_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
@@ -153,6 +154,7 @@ ERL_NIF_TERM oncpu_offered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
 ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_add_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_rates_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM oncpu_unlearned_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_close_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_entered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 

@@ -4,12 +4,18 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "beam/agent.h"
 #include "beam/probe/inside.h"
+#include "beam/probe/oncpu_clock.h"
 
-enum { KEYS = 32, /* of the first ones */ MFA = 3 };
+enum {
+    KEYS = 32, /* of the first ones */
+    MFA = 3,
+    WORDS = 512 /* of a thread's structure that are searched, more than it has */
+};
 
 static _Atomic uint32_t candidates = UINT32_MAX; /* keys at which all normal ones have theirs */
 
@@ -43,6 +49,59 @@ enum oncpu_dirty_is oncpu_dirty_record(int memory, uint16_t back, uint64_t *reco
     return inside_is_address(*record) && inside_read(memory, *record + back * 8ull, &process, 1)
                ? ONCPU_DIRTY_FOUND
                : ONCPU_DIRTY_NOT;
+}
+
+/* Returns where a thread's list of robust mutexes begins; 0: not known. */
+static uint64_t list_of(int tid)
+{
+    void *head = NULL;
+    size_t size;
+    return syscall(SYS_get_robust_list, tid, &head, &size) == 0 ? (uint64_t)(uintptr_t)head : 0;
+}
+
+void oncpu_dirty_agree(struct oncpu_dirty_place *p, int memory, int tid, uint64_t self,
+                       uint64_t record)
+{
+    uint64_t word[WORDS];
+    const uint64_t list = self != 0 && !p->bad && !oncpu_clock_is_filtered() ? list_of(tid) : 0;
+    const ssize_t size = list != 0 ? pread(memory, word, sizeof word, (off_t)self) : 0;
+    if (size <= 0 || (p->threads > 0 && list - self != p->list)) {
+        p->bad = true;
+        return;
+    }
+    p->list = list - self;
+    for (unsigned w = 0; w < WORDS; w++) {
+        const bool has = w < (size_t)size / sizeof *word && word[w] == record;
+        if (!has)
+            p->words[w / 64] &= ~(UINT64_C(1) << w % 64);
+        else if (p->threads == 0)
+            p->words[w / 64] |= UINT64_C(1) << w % 64;
+    }
+    p->threads++;
+}
+
+/* Returns the only word that is left; WORDS: there is none, or more. */
+static unsigned only_word(const struct oncpu_dirty_place *p)
+{
+    unsigned answer = WORDS, n = 0;
+    for (unsigned w = 0; w < WORDS; w++)
+        if ((p->words[w / 64] >> w % 64 & 1) != 0)
+            answer = ++n == 1 ? w : WORDS;
+    return answer;
+}
+
+uint64_t oncpu_dirty_record_of(const struct oncpu_dirty_place *p, int memory, uint16_t back,
+                               int tid)
+{
+    uint64_t record, process;
+    const unsigned w = only_word(p);
+    const uint64_t list = p->threads > 0 && !p->bad && w < WORDS ? list_of(tid) : 0;
+    return list > p->list && inside_is_address(list - p->list) &&
+                   inside_read(memory, list - p->list + w * 8ull, &record, 1) &&
+                   inside_is_address(record) &&
+                   inside_read(memory, record + back * 8ull, &process, 1)
+               ? record
+               : 0;
 }
 
 uint16_t oncpu_dirty_current(void)
@@ -106,10 +165,15 @@ ERL_NIF_TERM oncpu_dirty_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     return k < KEYS ? agent.atom.true_ : agent.atom.false_;
 }
 
+bool oncpu_dirty_is_proven(void)
+{
+    return atomic_load(&proven);
+}
+
 ERL_NIF_TERM oncpu_proven_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)env;
     (void)argc;
     (void)argv;
-    return atomic_load(&proven) ? agent.atom.true_ : agent.atom.false_;
+    return oncpu_dirty_is_proven() ? agent.atom.true_ : agent.atom.false_;
 }

@@ -26,6 +26,9 @@
 /* Notes the record of the normal scheduler on which the caller runs. */
 void oncpu_dirty_normal(uint64_t record);
 
+/* Whether it is proven which process a dirty scheduler runs. */
+bool oncpu_dirty_is_proven(void);
+
 enum oncpu_dirty_is {
     ONCPU_DIRTY_UNPROVEN,
     ONCPU_DIRTY_NOT, /* the thread is no scheduler's */
@@ -34,6 +37,25 @@ enum oncpu_dirty_is {
 /* Finds the record of the dirty scheduler on which the caller runs. Its word `back` can be read.
  * memory: of /proc/self/mem. Async-signal-safe. */
 enum oncpu_dirty_is oncpu_dirty_record(int memory, uint16_t back, uint64_t *record);
+/* THE DATA OF OTHER THREADS. The system knows of each thread where its list of robust mutexes
+ * begins (get_robust_list(2)), which the C library keeps at one place of the thread's own
+ * structure, and in that, too, at one place, what the thread has at a key. Both places are those
+ * that agree for all normal schedulers, whose structures (pthread_self) and records are known.
+ * Nothing is asked where system calls are filtered. */
+struct oncpu_dirty_place {
+    uint32_t threads;  /* that have agreed so far */
+    bool bad;          /* they do not */
+    uint64_t list;     /* bytes from a thread's structure to the list */
+    uint64_t words[8]; /* bits: words of the structure that have had the records */
+};
+/* Adds what a normal scheduler's thread shows. self: its pthread_self; 0: not known. Only the
+ * server. memory: of /proc/self/mem. */
+void oncpu_dirty_agree(struct oncpu_dirty_place *p, int memory, int tid, uint64_t self,
+                       uint64_t record);
+/* Finds the record of the dirty scheduler that a thread is. Its word `back` can be read. Returns 0
+ * if it is none, or that is not known. Only the server. */
+uint64_t oncpu_dirty_record_of(const struct oncpu_dirty_place *p, int memory, uint16_t back,
+                               int tid);
 /* Returns the word of a process that leads to its current function's three words; INSIDE_NONE: not
  * known. Async-signal-safe. */
 uint16_t oncpu_dirty_current(void);
