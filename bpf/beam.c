@@ -70,12 +70,13 @@ RT rt_decimal(u64 before, u64 v)
     return w.at;
 }
 
-/* erlpid: the address of its text, which is written from its end on. */
+/* erlpid: the address of its text, which is written from its end on. Of a thread that does not run
+ * the memory cannot be read: there is no process. */
 RT rt_erlpid(u64 p)
 {
     struct kslot *k = SLOT(p, 0);
     u64 end = p + K(KSLOT) + __builtin_offsetof(struct kslot, erlpid) + KMEM_ERLPID - 1;
-    if (rt_process(p) == 0)
+    if (k->thread != 0 || rt_process(p) == 0)
         return KMEM_TAG + end;
     u64 tgid = bpf_get_current_pid_tgid() >> 32, beam = k->beam, id = k->id;
     if (id == k->erlid && tgid == k->erlvm)
@@ -181,7 +182,7 @@ RT rt_erlname(u64 p)
 {
     struct kslot *k = SLOT(p, 0);
     u64 text = p + K(KSLOT) + __builtin_offsetof(struct kslot, erlname);
-    u64 process = rt_process(p);
+    u64 process = k->thread == 0 ? rt_process(p) : 0;
     if (process == 0)
         return KMEM_TAG + p + K(KSLOT) + __builtin_offsetof(struct kslot, erlpid) + KMEM_ERLPID - 1;
     u64 tgid = bpf_get_current_pid_tgid() >> 32, beam = k->beam, id = k->id;

@@ -166,7 +166,8 @@ RT rt_erlfunc(u64 p)
     u64 text = p + MEMBER_AT(erlfunc);
     u64 none = KMEM_TAG + p + MEMBER_AT(erlpid) + KMEM_ERLPID - 1;
     k->erlframe[0] = 0;
-    rt_frames(p, p + MEMBER_AT(erlframe), 0, KMEM_FIRST);
+    if (k->thread == 0)
+        rt_frames(p, p + MEMBER_AT(erlframe), 0, KMEM_FIRST);
     u64 address = k->erlframe[0], tgid = bpf_get_current_pid_tgid() >> 32;
     if (address == 0)
         return none;

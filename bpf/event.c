@@ -13,6 +13,7 @@ INLINE u64 half(struct kslot *k, u64 p)
     k->adata = k->index + K(CELLS) * 8;
     k->record = 0;
     k->in_error = 0;
+    k->thread = 0;
     k->left = K(BUDGET);
     k->have = 0;
     return p;
@@ -65,12 +66,28 @@ RT rt_leave(u64 p)
     return 0;
 }
 
+/* pid and tid, uid and gid of the thread that the event is about, as the kernel's functions give
+ * those of the running one. */
+RT rt_ids(u64 p)
+{
+    struct kslot *k = SLOT(p, 0);
+    return rt_field(k->thread, KFIELD_PID) << 32 | rt_field(k->thread, KFIELD_TID);
+}
+
+RT rt_users(u64 p)
+{
+    struct kslot *k = SLOT(p, 0);
+    return rt_field(k->thread, KFIELD_GID) << 32 | (u32)rt_field(k->thread, KFIELD_UID);
+}
+
 /* execname: the address of its text. */
 RT rt_comm(u64 p)
 {
     struct kslot *k = SLOT(p, 0);
     u64 *w = (u64 *)(void *)k->comm;
-    bpf_get_current_comm(k->comm, KMEM_COMM);
+    if (k->thread == 0 ||
+        bpf_probe_read_kernel(k->comm, KMEM_COMM, (void *)rt_field(k->thread, KFIELD_COMM)) != 0)
+        bpf_get_current_comm(k->comm, KMEM_COMM);
     /* The first zero byte, by words; what follows it is cleared. */
     for (u64 i = 0; i < 2; i++) {
         u64 v = w[i], zero = (v - 0x0101010101010101ul) & ~v & 0x8080808080808080ul;
@@ -141,8 +158,9 @@ RT rt_vtimestamp(u64 p)
     if ((k->have & 2) != 0)
         return k->vtimestamp;
     k->have |= 2;
-    struct krunning *r = AT(running(), sizeof *r, rt_task(KFIELD_RAN));
-    u64 ran = r->since != 0 ? r->ran + bpf_ktime_get_ns() - r->since : rt_task(KFIELD_RAN);
+    u64 booked = rt_task(p, KFIELD_RAN);
+    struct krunning *r = AT(running(), sizeof *r, booked);
+    u64 ran = r->since != 0 && k->thread == 0 ? r->ran + bpf_ktime_get_ns() - r->since : booked;
     k->vtimestamp = ran;
     return ran;
 }

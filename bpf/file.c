@@ -29,29 +29,34 @@ RT rt_field(u64 at, u64 which)
     return f->n > 0 ? at : 0;
 }
 
-/* The same of the thread that runs. */
-RT rt_task(u64 which)
+/* The thread that the event is about. */
+RT rt_curthread(u64 p)
 {
-    return rt_field(bpf_get_current_task(), which);
+    struct kslot *k = SLOT(p, 0);
+    return k->thread != 0 ? k->thread : bpf_get_current_task();
 }
 
-RT rt_curthread(void)
+/* A member of it. */
+RT rt_task(u64 p, u64 which)
 {
-    return bpf_get_current_task();
+    return rt_field(rt_curthread(p), which);
 }
 
-/* uregs[]: a thread of the kernel has none. */
-RT rt_ureg(u64 i)
+/* uregs[]: a thread of the kernel has none; those of one that does not run are not read. */
+RT rt_ureg(u64 p, u64 i)
 {
     enum { REGISTERS = 21, KERNEL_THREAD = 1 << 21 };
-    return i >= REGISTERS || (rt_task(KFIELD_FLAGS) & KERNEL_THREAD) != 0 ? 0 : user_register(i);
+    struct kslot *k = SLOT(p, 0);
+    if (i >= REGISTERS || k->thread != 0 || (rt_task(p, KFIELD_FLAGS) & KERNEL_THREAD) != 0)
+        return 0;
+    return user_register(i);
 }
 
 /* Returns the address of the file of a descriptor; 0: there is none. */
-RT rt_file(u64 fd)
+RT rt_file(u64 p, u64 fd)
 {
-    u64 files = rt_task(KFIELD_FILES), file = 0;
-    if (files == 0 || fd >= rt_task(KFIELD_NFILES))
+    u64 files = rt_task(p, KFIELD_FILES), file = 0;
+    if (files == 0 || fd >= rt_task(p, KFIELD_NFILES))
         return 0;
     bpf_probe_read_kernel(&file, sizeof file, (void *)(files + fd * 8));
     return file;
@@ -167,15 +172,15 @@ RT rt_d_path(u64 p, u64 addr)
 }
 
 /* fds[]: the address of a text for a descriptor. */
-RT rt_fd_fs(u64 fd)
+RT rt_fd_fs(u64 p, u64 fd)
 {
-    u64 file = rt_file(fd), fs = file != 0 ? rt_field(file, KFIELD_FILE_FS) : 0;
+    u64 file = rt_file(p, fd), fs = file != 0 ? rt_field(file, KFIELD_FILE_FS) : 0;
     return fs != 0 ? fs : unknown();
 }
 
 RT rt_fd_mount(u64 p, u64 fd)
 {
-    u64 file = rt_file(fd), mount = file != 0 ? rt_field(file, KFIELD_FILE_MOUNT) : 0;
+    u64 file = rt_file(p, fd), mount = file != 0 ? rt_field(file, KFIELD_FILE_MOUNT) : 0;
     if (mount == 0)
         return unknown();
     mount = mount - rt_field(8, KFIELD_MOUNT) + 8;
@@ -183,8 +188,8 @@ RT rt_fd_mount(u64 p, u64 fd)
 }
 
 /* The same as a number: a member of the file. */
-RT rt_fd(u64 fd, u64 which)
+RT rt_fd(u64 p, u64 fd, u64 which)
 {
-    u64 file = rt_file(fd);
+    u64 file = rt_file(p, fd);
     return file != 0 ? rt_field(file, which) : 0;
 }

@@ -382,6 +382,10 @@ static void block(struct kcode *c, const struct kblock *b, const struct dif_imag
     kcode_jump_imm(c, BPF_JGT, PLACE, (int32_t)c->consts[KCONST_LAST], out);
     kcode_mem(c, KSLOT, c->consts[KCONST_KSLOT]);
     kcode_alu(c, BPF_ADD, KSLOT, PLACE);
+    if (p->probe->thread != NULL) {
+        value(c, p->probe->thread);
+        kcode_store(c, BPF_DW, KSLOT, offsetof(struct kslot, thread), VALUE);
+    }
     for (unsigned n = 0; n < KMEM_ARGS; n++) {
         if ((b->reads >> n & 1) == 0)
             continue;

@@ -364,6 +364,21 @@ static void key_tuple(struct kgen *g, const struct dif_keys *keys, uint32_t pc)
         key_add(g, &keys->key[i], i, pc);
 }
 
+/* r0 = what a function of the kernel tells of the running thread, and one of the runtime of another
+ * one that the event is about. */
+static void of_thread(struct kgen *g, int32_t helper, const char *other)
+{
+    struct kcode *c = g->c;
+    const uint32_t elsewhere = kcode_label(c), done = kcode_label(c);
+    kcode_load(c, BPF_DW, R0, KSLOT, MEMBER(thread));
+    kcode_jump_imm(c, BPF_JNE, R0, 0, elsewhere);
+    kcode_helper(c, helper);
+    kcode_jump(c, BPF_JA, 0, 0, done);
+    kcode_place(c, elsewhere);
+    call(g, other);
+    kcode_place(c, done);
+}
+
 /* Builds the key of a dynamic variable. */
 static void key_dynamic(struct kgen *g, uint32_t var, bool keyed, uint32_t pc)
 {
@@ -372,7 +387,7 @@ static void key_dynamic(struct kgen *g, uint32_t var, bool keyed, uint32_t pc)
     kcode_set(g->c, R3, var);
     key_int(g, 4);
     if (v->scope == DIF_THREAD) {
-        kcode_helper(g->c, FN_PID);
+        of_thread(g, FN_PID, "rt_ids");
         kcode_alu(g->c, BPF_MOV, R3, R0);
         key_int(g, 8);
     }
@@ -515,8 +530,8 @@ static void entry(struct kgen *g, unsigned size, size_t member)
 /* r0 = a member of the thread's struct task_struct. */
 static void task(struct kgen *g, enum kmem_field which)
 {
-    kcode_set(g->c, R1, which);
-    kcode_call(g->c, "rt_task");
+    kcode_set(g->c, R2, which);
+    call(g, "rt_task");
 }
 
 static void builtin(struct kgen *g, unsigned which, uint32_t pc)
@@ -530,21 +545,21 @@ static void builtin(struct kgen *g, unsigned which, uint32_t pc)
     case DIF_BUILTIN__chip: kcode_call(c, "rt_chip"); break;
     case DIF_BUILTIN_zonename: kcode_set(c, R0, KMEM_TAG + constant(g, KCONST_GLOBAL)); break;
     case DIF_BUILTIN_pid:
-        kcode_helper(c, FN_PID);
+        of_thread(g, FN_PID, "rt_ids");
         kcode_alu_imm(c, BPF_RSH, R0, 32);
         break;
     case DIF_BUILTIN_tid:
-        kcode_helper(c, FN_PID);
+        of_thread(g, FN_PID, "rt_ids");
         kcode_alu_imm(c, BPF_LSH, R0, 32);
         kcode_alu_imm(c, BPF_RSH, R0, 32);
         break;
     case DIF_BUILTIN_uid:
-        kcode_helper(c, FN_UID);
+        of_thread(g, FN_UID, "rt_users");
         kcode_alu_imm(c, BPF_LSH, R0, 32);
         kcode_alu_imm(c, BPF_RSH, R0, 32);
         break;
     case DIF_BUILTIN_gid:
-        kcode_helper(c, FN_UID);
+        of_thread(g, FN_UID, "rt_users");
         kcode_alu_imm(c, BPF_RSH, R0, 32);
         break;
     case DIF_BUILTIN_execname: call(g, "rt_comm"); break;
@@ -557,7 +572,7 @@ static void builtin(struct kgen *g, unsigned which, uint32_t pc)
     case DIF_BUILTIN_probename: entry(g, BPF_DW, offsetof(struct kentry, name)); break;
     case DIF_BUILTIN_id: entry(g, BPF_W, offsetof(struct kentry, id)); break;
     case DIF_BUILTIN_errno: kcode_load(c, BPF_DW, R0, KSLOT, MEMBER(error)); break;
-    case DIF_BUILTIN_curthread: kcode_call(c, "rt_curthread"); break;
+    case DIF_BUILTIN_curthread: call(g, "rt_curthread"); break;
     case DIF_BUILTIN__lwpname: call(g, "rt_comm"); break;
     case DIF_BUILTIN_ppid: task(g, KFIELD_PPID); break;
     case DIF_BUILTIN__pgid: task(g, KFIELD_PGID); break;
@@ -580,21 +595,20 @@ static void builtin(struct kgen *g, unsigned which, uint32_t pc)
 /* r0 = an element of a built-in array; its index is in a register of the image. */
 static void element(struct kgen *g, unsigned which, unsigned index, uint32_t pc)
 {
+    get(g, R2, index);
     if (which == DIF_BUILTIN__fd_mount) {
-        get(g, R2, index);
         call_checked(g, "rt_fd_mount", pc);
         return;
     }
-    get(g, R1, index);
     if (which == DIF_BUILTIN__fd_fs || which == DIF_BUILTIN_uregs) {
-        kcode_call(g->c, which == DIF_BUILTIN_uregs ? "rt_ureg" : "rt_fd_fs");
+        call(g, which == DIF_BUILTIN_uregs ? "rt_ureg" : "rt_fd_fs");
         return;
     }
-    kcode_set(g->c, R2,
+    kcode_set(g->c, R3,
               which == DIF_BUILTIN__fd_offset  ? KFIELD_FILE_OFFSET
               : which == DIF_BUILTIN__fd_flags ? KFIELD_FILE_FLAGS
                                                : KFIELD_FILE_PATH);
-    kcode_call(g->c, "rt_fd");
+    call(g, "rt_fd");
 }
 
 static void subroutine(struct kgen *g, unsigned which, uint32_t pc)

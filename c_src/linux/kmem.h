@@ -142,6 +142,11 @@ struct kunwind {
 /* Members of the kernel's structures: KMEM_FIELD(NAME, struct, path). A path goes on through a
  * pointer at "->"; with "&" it is the address of the member that is meant. */
 #define KMEM_FIELDS(X)                                                                             \
+    X(PID, task_struct, "tgid")                                                                    \
+    X(TID, task_struct, "pid")                                                                     \
+    X(UID, task_struct, "cred->uid.val")                                                           \
+    X(GID, task_struct, "cred->gid.val")                                                           \
+    X(COMM, task_struct, "&comm")                                                                  \
     X(PPID, task_struct, "real_parent->tgid")                                                      \
     X(PGID, task_struct, "signal->pids[2]->numbers")                                               \
     X(SID, task_struct, "signal->pids[3]->numbers")                                                \
@@ -225,8 +230,9 @@ struct kagg {
 
 /* What an event has while it holds a slot. */
 struct kslot {
-    uint64_t seq;   /* odd: taken */
-    uint64_t entry; /* place of its struct kentry */
+    uint64_t seq;    /* odd: taken */
+    uint64_t entry;  /* place of its struct kentry */
+    uint64_t thread; /* the struct task_struct that it fires for; 0: the running one */
     uint32_t epid;
     uint32_t at;      /* the instruction that may fault */
     uint32_t faulted; /* 1: a fault; 2: a dynamic variable found no room */

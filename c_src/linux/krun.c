@@ -523,6 +523,15 @@ static void find_chips(struct kctl *k, unsigned ncpus)
     }
 }
 
+/* Returns whether a probe fires for another thread than the running one. */
+static bool is_for_others(const struct krun_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->nevents; i++)
+        if (plan->event[i].probe->thread != NULL)
+            return true;
+    return false;
+}
+
 /* Finds what the programs are to know of the running kernel. */
 static int look_into_kernel(struct krun *r, struct diags *d)
 {
@@ -536,7 +545,7 @@ static int look_into_kernel(struct krun *r, struct diags *d)
     if (kgen_uses(img, DIF_BUILTIN__chip))
         find_chips(control(r), r->ncpus);
     /* It is no error of a stack that it has no Erlang frames. */
-    const bool needed = asked || kgen_reads_kernel(img);
+    const bool needed = asked || kgen_reads_kernel(img) || is_for_others(r->plan);
     if (!needed && !stacks)
         return 0;
     struct diags unsaid;
