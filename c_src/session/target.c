@@ -252,6 +252,27 @@ static void not_grabbed(erltrace_t *h, pid_t pid)
         g->text = text;
 }
 
+/* Processes that are named by their ids alone, or none: of a script of the kernel they are any
+ * program, which $target names. */
+static bool may_be_kernel(const erltrace_t *h)
+{
+    for (const struct api_target *t = h->target; t != NULL; t = t->next)
+        if (t->node != NULL || t->by_relay)
+            return false;
+    return h->session.program != NULL && !session_asks(&h->session) &&
+           session_is_kernel(&h->session);
+}
+
+/* The trace ends with the processes. */
+static int watch_all(erltrace_t *h)
+{
+    for (struct api_target *t = h->target; t != NULL; t = t->next)
+        if (!t->watched && !watch(h, t))
+            return diag_error(&h->session.diags, ET_ENODE, NULL, "", NULL,
+                              "failed to grab pid %d: %s", (int)t->pid, strerror(errno));
+    return 0;
+}
+
 int api_open_targets(erltrace_t *h)
 {
     int rc = 0;
@@ -259,9 +280,11 @@ int api_open_targets(erltrace_t *h)
         return 0;
     h->opened = true; /* also on failure: what is already open must not be opened again */
     bool any = h->ntargets == 0 && !h->local;
-    if (any && h->session.program != NULL && !session_asks(&h->session) &&
-        session_is_kernel(&h->session))
+    if (!h->local && may_be_kernel(h)) {
         h->kernel = true;
+        if ((rc = watch_all(h)) != 0)
+            return rc;
+    }
     if (h->local || h->kernel ||
         (any && h->session.program != NULL && !session_asks(&h->session) &&
          session_is_local(&h->session)))

@@ -198,8 +198,8 @@ static int died(const char *command, int status, bool vm, struct diags *d)
                           command, WTERMSIG(status), strsignal(WTERMSIG(status)));
     return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN",
                       vm ? "run it by hand to see what is wrong"
-                         : "-c starts an Erlang node; with --local it is any program, and $target "
-                           "in the script: --local -c 'COMMAND'",
+                         : "-c starts an Erlang node; with --local or --kernel it is any "
+                           "program, and $target in the script: --kernel -c 'COMMAND'",
                       "failed to execute %s: it ended with status %d before its node could be "
                       "reached%s",
                       command, WEXITSTATUS(status), vm ? "" : "; no Erlang VM was seen in it");
