@@ -158,7 +158,8 @@ export function pictureTests(browsers: Browsers, server: FakeServer): Case[] {
                 const s = await Nodes.open(browsers, server, NODES, { view: "heatmap" }, size);
                 await s.run(NODES, { t: T0, aggregations: [WAIT] });
                 NODES.forEach((node, i) => s.send(node, ...planted("node", i), { type: "stopped", reason: "left" }));
-                await s.page.waitForSelector("[data-phase=stopped]");
+                // each has a socket: what one of them has said does not tell that the others have
+                await Promise.all(NODES.map((n) => s.page.waitForSelector(`[data-node="${n}"][data-state=ended]`)));
                 await until("four maps", async () => (await s.page.locator("[data-testid=heatmap]").count()) === 4);
                 await finds(s.page, screen, "node");
                 await s.close();
