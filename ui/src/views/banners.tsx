@@ -71,6 +71,18 @@ export function Banners() {
                 </button>
             </div>,
         );
+    if (a.left !== null && !a.dismissed.has("left"))
+        out.push(
+            <div class="banner calm" role="status" key="left" data-testid="left">
+                <p>
+                    <b>{a.left} has ended for this page</b> when you went to another step. What it had counted is kept
+                    at its own
+                </p>
+                <button type="button" onClick={() => a.dismiss("left")}>
+                    dismiss
+                </button>
+            </div>,
+        );
     if (a.first && a.busy)
         out.push(
             <div class="banner calm" role="status" key="first">
