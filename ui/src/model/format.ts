@@ -20,6 +20,9 @@ export function exact(n: number): string {
     return n < 0 ? `−${s}` : s;
 }
 
+/** A count with what is counted: "1 call", "2 calls", "3 processes". */
+export const counted = (n: number, one: string, many = `${one}s`): string => `${exact(n)} ${n === 1 ? one : many}`;
+
 /** A count for narrow places: 12.3k, 4.56M. */
 export function compact(n: number): string {
     if (!Number.isFinite(n)) return n > 0 ? "∞" : n < 0 ? "−∞" : "–";

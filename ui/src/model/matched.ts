@@ -1,5 +1,5 @@
 // matched.ts - what a script would do to the node: the functions and events that its descriptions match.
-import { exact } from "./format.ts";
+import { counted, exact } from "./format.ts";
 import type { Matched } from "./protocol.ts";
 
 /** So many functions are asked about before they are placed: it takes a busy node seconds, and each of their calls is an event. */
@@ -14,8 +14,6 @@ const EVENTS: [RegExp, string][] = [
     [/^(tick|profile|wall)-/, "a timer"],
     [/^(BEGIN|END|ERROR)$/, ""],
 ];
-
-const plural = (n: number, one: string): string => `${exact(n)} ${one}${n === 1 ? "" : "s"}`;
 
 /** One line: "3 100 of 8 037 functions of 40 modules, each call; each message". */
 export function estimate(m: Matched): string {
@@ -33,7 +31,7 @@ export function estimate(m: Matched): string {
     const dist = total(m);
     if (dist.functions > 0)
         parts.push(
-            `${exact(dist.functions)} of ${plural(m.functions ?? 0, "function")}, in ${plural(dist.modules, "module")}: each call is an event`,
+            `${exact(dist.functions)} of ${counted(m.functions ?? 0, "function")}, in ${counted(dist.modules, "module")}: each call is an event`,
         );
     return [...parts, ...seen.keys()].join("; ");
 }
@@ -72,7 +70,7 @@ export function dear(m: Matched): Dear | null {
     const { line, column, length } = d;
     const share = m.functions ? `, ${Math.round((100 * functions) / m.functions)} % of all that the node has` : "";
     return {
-        text: `It places probes on ${exact(functions)} functions of ${plural(modules, "module")}${share}. That takes a busy node some time, and each of their calls is an event; the trace ends by itself if they take more of a scheduler than allowed.`,
+        text: `It places probes on ${counted(functions, "function")} of ${counted(modules, "module")}${share}. That takes a busy node some time, and each of their calls is an event; the trace ends by itself if they take more of a scheduler than allowed.`,
         line,
         column,
         length,

@@ -1,7 +1,7 @@
 // head.tsx - the bar at the top: node, run and stop, what the trace is doing and what it costs.
 import { useEffect, useState } from "preact/hooks";
 import { app, type Theme, useApp } from "../app.ts";
-import { compact, duration, exact } from "../model/format.ts";
+import { compact, counted, duration } from "../model/format.ts";
 import { num } from "../model/protocol.ts";
 import "../style/life.css";
 import { NodeChooser } from "./nodes.tsx";
@@ -72,11 +72,7 @@ function Status() {
                 {told.say}
             </span>
             {t && a.phase !== "starting" && a.phase !== "failed" && <span class="num">{duration(t.ran / 1000)}</span>}
-            {t && a.phase === "running" && (
-                <span class="muted probes">
-                    {exact(t.info.enabled.probes)} {t.info.enabled.probes === 1 ? "probe" : "probes"}
-                </span>
-            )}
+            {t && a.phase === "running" && <span class="muted probes">{counted(t.info.enabled.probes, "probe")}</span>}
             {t && a.phase === "running" && t.viewers > 1 && (
                 <span class="muted" title="pages that are viewing this trace">
                     {t.viewers} viewers

@@ -1,7 +1,7 @@
 // library.tsx - scripts to choose from: ready-made ones, those run here before, and those running on the server now.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp } from "../app.ts";
-import { clock, percent } from "../model/format.ts";
+import { clock, counted, percent } from "../model/format.ts";
 import { rove, Search } from "./widgets.tsx";
 
 type Tab = "scripts" | "recent" | "running";
@@ -126,7 +126,7 @@ export function Library() {
                                     <em>since {clock(r.since / 1000)}</em>
                                 </span>
                                 <span class="card-title">
-                                    {r.node || "this server"}, {r.viewers} {r.viewers === 1 ? "viewer" : "viewers"}
+                                    {r.node || "this server"}, {counted(r.viewers, "viewer")}
                                     {r.recorded && `, recorded, ${percent((r.share ?? 0) / 1000)} of a scheduler`}
                                 </span>
                             </button>

@@ -989,18 +989,18 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             );
             await same(async () => await s.page.locator(".banner.bad[role=alert]").count(), 1);
             await same(async () => await s.page.locator(".pause").count(), 0);
-            for (const [reason, title] of [
-                ["limit", /Stopped at a limit/],
-                ["error", /ended with an error/],
+            for (const [reason, title, skipped, late] of [
+                ["limit", /Stopped at a limit/, 3, /3 intervals came late/],
+                ["error", /ended with an error/, 1, /1 interval came late/],
             ] as const) {
                 await run(s, [WAIT], ...waits.slice(0, 2), {
                     type: "state",
                     n: 2,
                     t: T0 + 2000,
-                    skipped: 3,
+                    skipped,
                     aggregations: [],
                 });
-                await like(async () => (await texts(s, ".banner.warn"))[0], /3 intervals came late/);
+                await like(async () => (await texts(s, ".banner.warn"))[0], late);
                 s.send(
                     { type: "stopped", trace: 12, reason, text: "that is why", ms: 2000, output: "" },
                     {
