@@ -8,6 +8,7 @@ import { divided, guessUnit, type Unit } from "./model/format.ts";
 import { resultOf } from "./model/functions.ts";
 import { type Do, Life, type Told } from "./model/life.ts";
 import { type Chosen, Look, type Place } from "./model/look.ts";
+import { problems } from "./model/matched.ts";
 import type { Next } from "./model/next.ts";
 import type {
     Diagnostic,
@@ -334,7 +335,7 @@ export class App {
     edit(text: string): void {
         if (text === this.script) return;
         this.script = text;
-        this.plan.matched = null;
+        this.plan.matched = [];
         this.plan.asking = null;
         this.write();
         this.checkSoon();
@@ -535,14 +536,19 @@ export class App {
     }
 
     private check(): void {
-        this.plan.matched = null;
+        this.plan.matched = [];
         if (this.phase === "starting" || this.life.link !== "open" || this.script.trim() === "") return;
+        this.checkOn(this.node);
+    }
+
+    // One node after the other, as a check replaces those that have not begun.
+    private checkOn(node: string | null): void {
         this.checkId = this.session!.send({
             type: "check",
             script: this.script,
             name: this.fileName,
             args: this.givenArgs(),
-            ...(this.node === null ? {} : { node: this.node }),
+            ...(node === null ? {} : { node }),
             ...this.plan.given,
         });
     }
@@ -557,7 +563,7 @@ export class App {
     run(sure = false): void {
         if (this.script.trim() === "" || this.life.link !== "open" || !this.known || !this.plan.valid) return;
         clearTimeout(this.checkTimer);
-        if (!sure && this.plan.ask(this.checkId)) {
+        if (!sure && this.plan.ask()) {
             this.changed();
             return;
         }
@@ -858,14 +864,18 @@ export class App {
                     this.diagnose(m, m.id !== undefined);
                 break;
             case "checked":
-                if (m.id === this.checkId && this.phase !== "starting" && !this.plan.matched)
+                if (m.id === this.checkId && this.phase !== "starting" && this.plan.matched.length === 0)
                     this.diagnostics = m.diagnostics;
                 break;
-            case "matched":
+            case "matched": {
                 if (m.id !== this.checkId || this.phase === "starting") break;
-                this.plan.matched = m;
-                if (m.matches) this.diagnostics = m.diagnostics;
+                const { matched } = this.plan;
+                matched.push(m);
+                if (m.matches) this.diagnostics = problems(matched, this.chosen.length);
+                const node = this.chosen[matched.length];
+                if (node !== undefined) this.checkOn(node);
                 break;
+            }
             case "failed":
                 if (m.id === this.recordId) {
                     const { tag, text, hint } = m;

@@ -35,7 +35,7 @@ export function editor(browsers: Browsers, server: FakeServer): Case[] {
         s.send({
             type: "matched",
             id: check.id as number,
-            node: "shop@host",
+            node: check.node as string,
             matches: [{ line: 1, column: 1, length: 19, name: "entry", probes: functions, functions, modules }],
             functions: 8037,
             modules: 410,
@@ -124,6 +124,45 @@ export function editor(browsers: Browsers, server: FakeServer): Case[] {
             s.send({ type: "viewers", viewers: 1 });
             await like(() => s.page.locator("[data-testid=problems]").textContent(), /does not match/);
         }),
+
+        on(
+            "editor: each of several nodes is asked, and the one that lacks a probe is named",
+            "/#node=shop%40one&node=shop%40two",
+            async (s) => {
+                const check = await matches(s, 41, 1);
+                assert.equal(check.node, "shop@one");
+                const from = s.said.indexOf(check as never) + 1;
+                const other = await s.says("check", from);
+                assert.deepEqual([other.node, other.script], ["shop@two", script]);
+                const place = { line: 1, column: 1, length: 19 };
+                s.send({
+                    type: "matched",
+                    id: other.id,
+                    node: "shop@two",
+                    matches: [{ ...place, name: null, probes: 0, functions: 0, modules: 0 }],
+                    functions: 8037,
+                    modules: 410,
+                    diagnostics: [
+                        {
+                            ...place,
+                            severity: "error",
+                            tag: "D_PDESC_ZERO",
+                            text: "it matches no probe",
+                            hint: null,
+                            file: "script.d",
+                            source: script,
+                            rendered: "",
+                        },
+                    ],
+                });
+                await like(
+                    () => s.page.locator("[data-testid=problems]").textContent(),
+                    /shop@two: it matches no probe/,
+                );
+                await like(() => estimate(s), /^shop@one: 41 of 8\s037 functions.* · shop@two: nothing$/);
+                assert.equal(s.said.slice(from).filter((m) => m.type === "check").length, 1);
+            },
+        ),
 
         on("editor: documentation of a word, by pointer and by keyboard", "/", async (s) => {
             const content = await enter(s.page);
