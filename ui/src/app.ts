@@ -20,6 +20,7 @@ import type {
     Script,
     Started,
 } from "./model/protocol.ts";
+import { warning } from "./model/protocol.ts";
 import type { Saved } from "./model/saved.ts";
 import { type Aggregation, keyText, Trace } from "./model/trace.ts";
 import type { View, ViewName } from "./model/url.ts";
@@ -202,7 +203,13 @@ export class App {
         if (left?.traces) {
             this.phase = "starting";
             const nodes = left.traces.map(([node]) => node);
-            const group: Group = new Group(nodes, {}, this.view.apart, (m) => this.heard(group, m), left);
+            const group: Group = new Group(
+                nodes,
+                () => ({}),
+                this.view.apart,
+                (m) => this.heard(group, m),
+                left,
+            );
             this.group = group;
         } else if (left) {
             this.life.reloaded(left.server, Date.now());
@@ -474,9 +481,7 @@ export class App {
 
     /** What cannot be shown again is said. */
     private lacks(why: string): void {
-        const place = { file: null, line: 0, column: 0, length: 0, source: null, rendered: "" };
-        const text = `the data of this step ${why}`;
-        this.notices = [{ severity: "warning", tag: "", text, hint: "run it again", ...place }];
+        this.notices = [warning(`the data of this step ${why}`, { hint: "run it again" })];
     }
 
     private set(name: string, script: string, args: string[], node: string | null): void {
@@ -580,7 +585,7 @@ export class App {
             args: this.givenArgs(),
             ...this.plan.given,
         };
-        if (this.also.length > 0) this.runOn(this.chosen, start);
+        if (this.also.length > 0) this.runOn(this.chosen, (node) => ({ ...start, node }));
         else {
             this.begin();
             this.startId = this.session!.send({ ...start, ...(this.node === null ? {} : { node: this.node }) });
@@ -589,7 +594,7 @@ export class App {
     }
 
     /** Runs a script on several nodes. */
-    private runOn(nodes: string[], start: Record<string, unknown>): void {
+    private runOn(nodes: string[], start: (node: string) => Record<string, unknown>): void {
         if (this.busy && !this.group) this.session!.send({ type: "stop" });
         this.begin();
         mine.forget(); // until one of them runs
@@ -597,6 +602,19 @@ export class App {
         this.startId = 0;
         const group: Group = new Group(nodes, start, this.view.apart, (m) => this.heard(group, m));
         this.group = group;
+    }
+
+    /** Looks on at traces of one script on several nodes, as one. */
+    joinAll(all: RunningTrace[]): void {
+        const [first] = all;
+        if (!first) return;
+        this.enter();
+        const nodes = all.map((r) => r.node);
+        this.also = nodes.slice(1);
+        this.set(first.name, first.script, first.args, first.node);
+        const traces = new Map(all.map((r) => [r.node, r.trace]));
+        this.runOn(nodes, (node) => ({ type: "join", page: mine.page(), trace: traces.get(node) }));
+        this.changed();
     }
 
     private heard(group: Group, m: Message | null): void {
@@ -688,7 +706,8 @@ export class App {
 
     /** Lets the trace go on without any page, or no longer. */
     record(on: boolean): void {
-        if (this.phase === "running") this.recordId = this.session!.send({ type: "record", on });
+        if (this.group) this.group.record(on);
+        else if (this.phase === "running") this.recordId = this.session!.send({ type: "record", on });
     }
 
     stopAll(): void {
@@ -798,9 +817,7 @@ export class App {
     }
 
     private awayTooLong(): void {
-        const text = "the trace of this page has ended, as the page was away for too long";
-        const place = { file: null, line: 0, column: 0, length: 0, source: null, rendered: "" };
-        this.notices = [{ severity: "warning", tag: "", text, hint: null, ...place }];
+        this.notices = [warning("the trace of this page has ended, as the page was away for too long")];
     }
 
     /** The user does not wait for a trace that is out of reach. */
@@ -877,11 +894,7 @@ export class App {
                 break;
             }
             case "failed":
-                if (m.id === this.recordId) {
-                    const { tag, text, hint } = m;
-                    const place = { file: null, line: 0, column: 0, length: 0, source: null, rendered: text };
-                    this.notices = [...this.notices, { severity: "warning", tag, text, hint, ...place }];
-                }
+                if (m.id === this.recordId) this.notices = [...this.notices, warning(m.text, m)];
                 if (m.id !== this.startId) break;
                 if (this.life.lost) {
                     if (this.life.lost.end) Object.assign(this.life.lost.end, { text: m.text, hint: m.hint });

@@ -165,6 +165,11 @@ export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boole
         a.trace.info.script === a.script &&
         (a.node === null || a.trace.info.node === a.chosen.join(", ")) &&
         a.trace.info.args.join("\n") === a.args.slice(0, a.argNames.length).join("\n");
+    const stop = a.trace?.recorded
+        ? "stop viewing; the recording goes on (s)"
+        : a.trace && a.trace.viewers > 1
+          ? "stop viewing; other pages still are (s)"
+          : "end the trace (s)";
     return (
         <header class="head">
             <button
@@ -187,15 +192,7 @@ export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boole
             <NodeChooser />
             <Terms />
             {a.busy && same ? (
-                <StopButton
-                    title={
-                        a.trace?.recorded
-                            ? "stop viewing; the recording goes on (s)"
-                            : a.trace && a.trace.viewers > 1
-                              ? "stop viewing; other pages still are (s)"
-                              : "end the trace (s)"
-                    }
-                />
+                <StopButton title={stop} />
             ) : (
                 <>
                     <button
@@ -209,7 +206,7 @@ export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boole
                     >
                         ▶ Run
                     </button>
-                    {a.busy && <StopButton title="end the trace (s)" />}
+                    {a.busy && <StopButton title={stop} />}
                 </>
             )}
             <Status />

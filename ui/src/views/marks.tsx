@@ -1,7 +1,7 @@
 // marks.tsx - marks on the axis of time, the lines of thresholds, and the dialogs that add and list them.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { app, store, useApp } from "../app.ts";
-import { clock, value } from "../model/format.ts";
+import { clock, counted, value } from "../model/format.ts";
 import {
     addNote,
     addThreshold,
@@ -395,8 +395,10 @@ function Notify() {
 
 /** Lets the trace go on when no page views it. */
 export function RecordToggle({ trace }: { trace: Trace }) {
-    if (app.phase !== "running" || app.group || trace.origin) return null;
+    if (app.phase !== "running" || trace.origin) return null;
     const { recorded } = trace;
+    const nodes = app.group?.recorded;
+    const part = recorded && nodes && nodes.on < nodes.of ? ` ${nodes.on} of ${counted(nodes.of, "node")}` : "";
     return (
         <button
             type="button"
@@ -409,7 +411,7 @@ export function RecordToggle({ trace }: { trace: Trace }) {
             }
             onClick={() => app.record(!recorded)}
         >
-            ● {recorded ? "recording" : "record"}
+            ● {recorded ? `recording${part}` : "record"}
         </button>
     );
 }
