@@ -75,7 +75,7 @@ export function value(n: number, unit: Unit): string {
 }
 
 /** A value for people that is a lower bound, if `is`: ≥4 009. */
-export const atLeast = (text: string, is: boolean): string => (is ? `≥${text}` : text);
+export const atLeast = (text: string, is: boolean): string => (is && !text.startsWith("≥") ? `≥${text}` : text);
 
 /** A range of integers for people: "1.02 – 2.05 µs", "5", "≥ 1 s". Bounds are inclusive. */
 export function range(from: number, to: number, unit: Unit): string {

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { valuesOf } from "../model/buckets.ts";
 import { atLeast, compact, counted, exact, moment, percent, range, type Unit, value } from "../model/format.ts";
-import { compare, keyCounts, used } from "../model/heat.ts";
+import { compare, hasLower, keyCounts, used } from "../model/heat.ts";
 import { KeyTable } from "../model/keytable.ts";
 import { type Chosen, within } from "../model/look.ts";
 import { thingsOf } from "../model/next.ts";
@@ -274,7 +274,7 @@ export function KeysPanel(props: Props) {
             <p class="what">
                 {selection ? (
                     <>
-                        {times}, {bounds}: <b>{exact(table!.total)}</b>
+                        {times}, {atLeast(bounds, hasLower(agg, table!))}: <b>{exact(table!.total)}</b>
                     </>
                 ) : filter.size > 0 ? (
                     `the map shows ${exact(filter.size)} of ${counted(agg.keys.size, "key")}`
