@@ -1,11 +1,22 @@
 // editor.ts - tests of the editor and of what is said of a run, against the made-up server: what is loaded when, errors of probes, documentation,
 // options, the question before a dear run, banners that help.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { started, T0 } from "../fake/world.ts";
-import { type Browsers, type Case, click, enter, like, picture, ROOT, same, until, written } from "./browser.ts";
+import {
+    type Browsers,
+    type Case,
+    click,
+    DIST,
+    enter,
+    firstPaint,
+    like,
+    picture,
+    same,
+    until,
+    written,
+} from "./browser.ts";
 import { type FakeServer, type Stage, stage } from "./fake.ts";
 import { agg } from "./views.ts";
 
@@ -50,16 +61,11 @@ export function editor(browsers: Browsers, server: FakeServer): Case[] {
             "editor: first paint needs at most 150 KB; CodeMirror comes when the editor is entered",
             "/list",
             async (s) => {
-                const dist = join(ROOT, "ui/dist");
-                const html = readFileSync(join(dist, "index.html"), "utf8");
                 await until("the script", async () => /\$1::entry/.test((await written(s.page)) ?? ""));
-                const paths = (await loaded(s)).map((u) => new URL(u).pathname);
-                const first = [...new Set(paths.filter((p) => p.startsWith("/assets/")))];
-                const packed = (p: string) => gzipSync(readFileSync(join(dist, p)), { level: 9 }).length;
-                const sum = first.reduce((n, p) => n + packed(p), gzipSync(html).length);
-                assert.ok(sum <= 150 * 1024, `${sum} bytes: ${first.join(" ")}`);
+                const { bytes, first } = await firstPaint(s.page);
+                assert.ok(bytes <= 150 * 1024, `${bytes} bytes: ${first.join(" ")}`);
                 assert.ok(
-                    first.length >= 2 && first.length < readdirSync(join(dist, "assets")).length,
+                    first.length >= 2 && first.length < readdirSync(join(DIST, "assets")).length,
                     first.join(" "),
                 );
                 assert.ok(!first.some((p) => p.includes("/code-")), "not CodeMirror");

@@ -8,9 +8,8 @@ import { extname, join } from "node:path";
 import type { Page, WebSocketRoute } from "playwright-core";
 import type { Message, NodeInfo, RunningTrace } from "../../src/model/protocol.ts";
 import { HELLO, NODES, PROBES, SCRIPTS } from "../fake/world.ts";
-import { type Browsers, type Open, pass, ROOT, until } from "./browser.ts";
+import { type Browsers, DIST, type Open, pass, until } from "./browser.ts";
 
-const DIST = join(ROOT, "ui", "dist");
 const TYPES: Record<string, string> = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
