@@ -71,6 +71,11 @@ export function evidence(browsers: Browsers, server: FakeServer): Case[] {
             await same(() => keysOf(s.page), keys);
             assert.deepEqual(gunzipSync(await saved(s.page)), gunzipSync(first));
             await picture(s.page, "session-opened");
+            // it is a step like any other
+            await s.page.goBack();
+            await s.page.getByText("Open a saved session").waitFor();
+            await s.page.goForward();
+            await same(() => keysOf(s.page), keys);
             // by the field, from the start page, and not compressed
             await s.page.reload();
             const [chooser] = await Promise.all([

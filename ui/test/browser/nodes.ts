@@ -298,6 +298,31 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
             },
         },
         {
+            name: "nodes: Back ends the traces of all, Forward shows what they counted",
+            async run() {
+                const both = NAMES.slice(0, 2);
+                const s = await Nodes.open(b, server, both, { view: "list" });
+                const { page } = s;
+                await s.run(both, { script: SCRIPT });
+                s.send("shop@one", reading(1, 5));
+                s.send("shop@two", reading(1, 7));
+                const total = () => page.locator("[data-testid=total] .num").last().textContent();
+                await same(total, "12");
+                const nodes = page.getByRole("button", { name: "2 nodes: shop@one, shop@two" });
+                await page.goBack();
+                await until("both to be told", () => s.said.filter((m) => m.type === "stop").length >= 2);
+                assert.deepEqual([...new Set(s.said.filter((m) => m.type === "stop").map((m) => m.node))].sort(), both);
+                await page.getByTestId("first").waitFor();
+                await page.getByTestId("left").waitFor();
+                await nodes.waitFor();
+                await page.goForward();
+                await same(total, "12");
+                await nodes.waitFor();
+                assert.equal(s.said.filter((m) => m.type === "start").length, 2);
+                await s.close();
+            },
+        },
+        {
             name: "nodes: the traces of all are recorded, what one server refuses is said, and they are joined as one",
             async run() {
                 const both = NAMES.slice(0, 2);
