@@ -454,7 +454,7 @@ export class App {
         const ended = this.phase === "running" ? this.name || "your script" : null;
         if (this.phase === "starting") this.startId = 0;
         if (this.busy && this.life.lost) this.giveUp();
-        else if (this.busy) this.end({ type: "stop" });
+        else if (this.busy && !this.group) this.end({ type: "stop" });
         this.leave();
         this.left = ended;
         this.way.at = at;

@@ -61,15 +61,20 @@ export class Member {
         if (this.phase === "running") this.recordId = this.session.send({ type: "record", on });
     }
 
+    /** Another trace is shown. What this one still has to say is taken, if the server is there. */
     close(): void {
         if (!this.busy) return;
+        const says = this.trace !== null && this.session.open && !this.life.lost;
         this.send({ type: "stop" });
         if (this.trace) this.trace.stopped ??= { type: "stopped", reason: "left" };
-        this.end(this.trace ? "stopped" : "idle");
+        this.end(this.trace ? "stopped" : "idle", says);
     }
 
     private linked(link: Link, fresh: boolean, why: string): void {
-        if (!this.busy) return;
+        if (!this.busy) {
+            if (link !== "open") this.session.close();
+            return;
+        }
         this.life.linked(link, fresh, why, this.trace !== null, Date.now());
         if (!this.trace && !this.left && (link === "cut" || link === "gone" || link === "refused")) this.lost();
         this.notice();
@@ -137,10 +142,10 @@ export class Member {
         return goesOn;
     }
 
-    private end(phase: Phase): void {
+    private end(phase: Phase, says = false): void {
         this.phase = phase;
         clearInterval(this.clock);
-        this.session.close();
+        if (!says) this.session.close();
     }
 
     private message(m: Message): void {

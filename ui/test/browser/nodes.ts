@@ -298,7 +298,7 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
             },
         },
         {
-            name: "nodes: Back ends the traces of all, Forward shows what they counted",
+            name: "nodes: Back ends the traces of all, Forward shows what they counted until the end",
             async run() {
                 const both = NAMES.slice(0, 2);
                 const s = await Nodes.open(b, server, both, { view: "list" });
@@ -310,14 +310,25 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
                 await same(total, "12");
                 const nodes = page.getByRole("button", { name: "2 nodes: shop@one, shop@two" });
                 await page.goBack();
-                await until("both to be told", () => s.said.filter((m) => m.type === "stop").length >= 2);
-                assert.deepEqual([...new Set(s.said.filter((m) => m.type === "stop").map((m) => m.node))].sort(), both);
+                const told = () => s.said.filter((m) => m.type === "stop").map((m) => m.node);
+                await until("both to be told", () => told().length === 2);
+                assert.deepEqual(told().sort(), both);
+                // what each still has is kept
+                for (const node of both)
+                    s.send(node, reading(2, 3), {
+                        type: "stopped",
+                        reason: "left",
+                        text: "",
+                        output: `END of ${node}`,
+                    });
                 await page.getByTestId("first").waitFor();
                 await page.getByTestId("left").waitFor();
                 await nodes.waitFor();
                 await page.goForward();
-                await same(total, "12");
+                await same(total, "18");
+                await page.locator("[data-phase=stopped]").waitFor();
                 await nodes.waitFor();
+                assert.equal(told().length, 2, "each once: a second time would not wait for the last data");
                 assert.equal(s.said.filter((m) => m.type === "start").length, 2);
                 await s.close();
             },
