@@ -7,7 +7,8 @@ import { canFlame } from "./model/flame.ts";
 import { divided, guessUnit, type Unit } from "./model/format.ts";
 import { resultOf } from "./model/functions.ts";
 import { type Do, Life, type Told } from "./model/life.ts";
-import { Look } from "./model/look.ts";
+import { type Chosen, Look, type Place } from "./model/look.ts";
+import { problems } from "./model/matched.ts";
 import type { Next } from "./model/next.ts";
 import type {
     Diagnostic,
@@ -19,6 +20,7 @@ import type {
     Script,
     Started,
 } from "./model/protocol.ts";
+import { warning } from "./model/protocol.ts";
 import type { Saved } from "./model/saved.ts";
 import { type Aggregation, keyText, Trace } from "./model/trace.ts";
 import type { View, ViewName } from "./model/url.ts";
@@ -38,10 +40,14 @@ const QUICK_MS = 1000;
 /** The choices that are steps of their own for Back and Forward. */
 const STEPS: (keyof View)[] = ["view", "agg", "flame", "zoom", "fn"];
 
-/** What the browser's history keeps of a step. */
-interface Step {
+/** What the browser's history keeps of each of its entries: its place among them, and the step of the way that was shown. */
+interface Entry {
     step: number;
+    way: number;
 }
+
+/** What is run at an address, without how it is looked at. */
+const placeOf = (a: url.Address) => url.write({ ...a, view: url.DEFAULT_VIEW, look: url.NO_PLACE });
 
 /** Whether an error says that a script looks into terms where these are hidden. */
 export const hidesTerms = (tag: string) => tag === "D_TERMS_OFF" || tag === "AGENT_TERMS";
@@ -99,6 +105,7 @@ export class App {
     view: View = url.DEFAULT_VIEW;
     /** What all views show: times, keys, what is chosen. */
     readonly look = new Look((step) => {
+        if (this.way.step?.trace === this.trace) this.way.step!.look = this.place;
         this.write(step);
         this.changed();
     });
@@ -109,7 +116,9 @@ export class App {
     /** What a run is given besides its script. */
     readonly plan = new Plan();
     /** The steps that led to the trace that is shown. */
-    readonly way = new Way();
+    readonly way = new Way(Date.now());
+    /** The trace that has ended since the user went to another step. */
+    left: string | null = null;
     /** The small maps of the first page. */
     readonly small = new Live(() => this.changed());
     about: { node: string; findings: Finding[] } | null = null;
@@ -145,7 +154,10 @@ export class App {
     private written = "";
     private keptGroup = ""; // what is kept of the traces of several nodes
     private seam = false; // the next trace goes on where this one has ended
-    private past = 0; // steps of the browser's history, from where the page was entered
+    private past = 0; // entries of the browser's history, from where the page was entered
+    private readonly entries = new Map<number, number>(); // the entry where each step of the way was last seen
+    private top = 0; // the last of them
+    private ahead = false; // there is an entry for what is about to be shown
     private stepKind = "";
     private stepAt = 0;
 
@@ -163,15 +175,16 @@ export class App {
         }
         this.takeToken();
         this.read();
-        this.past = (history.state as Step | null)?.step ?? 0;
-        history.replaceState({ step: this.past }, "");
+        this.past = this.top = (history.state as Entry | null)?.step ?? 0;
+        this.entered();
         addEventListener("popstate", (e) => {
-            const { step } = (e.state ?? {}) as Partial<Step>;
-            if (step !== undefined) this.goTo(step);
+            if (e.state !== null) this.goTo(e.state as Entry);
         });
         addEventListener("hashchange", () => {
-            if (history.state !== null) return; // a step, see above
+            if (history.state !== null) return; // an entry of ours, see above
             if (this.takeToken()) this.session?.retry();
+            this.pushed(this.past + 1);
+            this.entered();
             if (location.hash.replace(/^#/, "") !== this.written) this.read();
         });
         if (this.life.link === "none") {
@@ -186,11 +199,17 @@ export class App {
                 this.changed();
             },
         );
-        const left = mine.left(this.place);
+        const left = mine.left(placeOf(url.read(location.hash)));
         if (left?.traces) {
             this.phase = "starting";
             const nodes = left.traces.map(([node]) => node);
-            const group: Group = new Group(nodes, {}, this.view.apart, (m) => this.heard(group, m), left);
+            const group: Group = new Group(
+                nodes,
+                () => ({}),
+                this.view.apart,
+                (m) => this.heard(group, m),
+                left,
+            );
             this.group = group;
         } else if (left) {
             this.life.reloaded(left.server, Date.now());
@@ -323,7 +342,7 @@ export class App {
     edit(text: string): void {
         if (text === this.script) return;
         this.script = text;
-        this.plan.matched = null;
+        this.plan.matched = [];
         this.plan.asking = null;
         this.write();
         this.checkSoon();
@@ -375,6 +394,7 @@ export class App {
 
     /** Runs the script that looks closer at something. */
     follow(n: Next): void {
+        this.enter();
         if (this.group) this.also = this.group.nodes.slice(1);
         this.set(n.name, n.script, [], this.group?.nodes[0] ?? this.trace?.info.node ?? this.node);
         this.view = { ...this.view, view: n.view, agg: n.agg, unit: "auto" };
@@ -393,7 +413,13 @@ export class App {
             also,
             view: this.view,
             trace: this.trace,
+            look: this.place,
+            address: placeOf(this.address()),
         });
+        this.ahead = false;
+        this.left = null;
+        this.write();
+        this.entered();
     }
 
     /** Another trace is about to be shown. */
@@ -401,29 +427,61 @@ export class App {
         this.life.lost = null;
         mine.forget();
         if (this.trace) this.trace.stopped ??= { type: "stopped", reason: "left" };
+    }
+
+    /** What is in view and chosen. */
+    private get place(): Place & { chosen: Chosen | null } {
         const { range, width, keys, zoom, chosen } = this.look;
-        if (this.way.step) this.way.step.look = { range, width, keys, zoom, chosen };
+        return { range, width, keys, zoom, chosen };
     }
 
     /** Shows a step of the way again, with its data, or the first page (-1); a trace that runs ends. */
     back(to: number): void {
         if (to === this.way.at) return;
-        if (this.busy) this.end({ type: "stop" });
+        const entry = this.entries.get(this.way.idOf(to)) ?? this.past;
+        const oldest = this.top - history.length + 1; // a browser forgets what is long past
+        if (entry !== this.past && entry >= oldest) history.go(entry - this.past);
+        else {
+            this.enter();
+            this.ahead = false;
+            this.showStep(to, null);
+            this.entered();
+        }
+    }
+
+    /** Shows a step of the way, or the first page, as an address has it; null: as it was left. */
+    private showStep(at: number, a: url.Address | null): void {
+        const ended = this.phase === "running" ? this.name || "your script" : null;
+        if (this.phase === "starting") this.startId = 0;
+        if (this.busy && this.life.lost) this.giveUp();
+        else if (this.busy && !this.group) this.end({ type: "stop" });
         this.leave();
-        this.way.at = to;
+        this.left = ended;
+        this.way.at = at;
         const s = this.way.step;
-        if (!s) this.small.resume();
+        if (s) this.small.stop();
+        else this.small.resume();
         this.trace = s?.trace ?? null;
         this.group?.close();
         this.group = (this.trace && this.groups.get(this.trace)) ?? null;
-        if (s) this.also = [...s.also];
         this.phase = this.trace ? "stopped" : "idle";
-        this.failed = null;
+        this.failed = this.progress = null;
         this.notices = [];
-        this.view = s?.view ?? url.DEFAULT_VIEW;
-        this.set(s?.name ?? "", s?.script ?? "", s?.args ?? [], s?.node ?? this.node);
-        if (s?.look) this.look.take(s.look);
+        this.dismissed.clear();
+        if (s && !s.trace) this.lacks("were dropped, to have room for those of later steps");
+        const as = a && (!s || placeOf(a) === s.address) ? a : null;
+        this.view = as?.view ?? s?.view ?? url.DEFAULT_VIEW;
+        if (s) this.also = [...s.also];
+        else if (a?.node) this.also = a.also ?? [];
+        if (s) this.set(s.name, s.script, s.args, s.node);
+        else this.set(a?.name ?? "", a ? this.scriptOf(a) : "", a?.args ?? [], a?.node ?? this.node);
+        this.look.take(as?.look ?? s?.look ?? url.NO_PLACE);
         this.write();
+    }
+
+    /** What cannot be shown again is said. */
+    private lacks(why: string): void {
+        this.notices = [warning(`the data of this step ${why}`, { hint: "run it again" })];
     }
 
     private set(name: string, script: string, args: string[], node: string | null): void {
@@ -483,14 +541,19 @@ export class App {
     }
 
     private check(): void {
-        this.plan.matched = null;
+        this.plan.matched = [];
         if (this.phase === "starting" || this.life.link !== "open" || this.script.trim() === "") return;
+        this.checkOn(this.node);
+    }
+
+    // One node after the other, as a check replaces those that have not begun.
+    private checkOn(node: string | null): void {
         this.checkId = this.session!.send({
             type: "check",
             script: this.script,
             name: this.fileName,
             args: this.givenArgs(),
-            ...(this.node === null ? {} : { node: this.node }),
+            ...(node === null ? {} : { node }),
             ...this.plan.given,
         });
     }
@@ -505,14 +568,15 @@ export class App {
     run(sure = false): void {
         if (this.script.trim() === "" || this.life.link !== "open" || !this.known || !this.plan.valid) return;
         clearTimeout(this.checkTimer);
-        if (!sure && this.plan.ask(this.checkId)) {
+        if (!sure && this.plan.ask()) {
             this.changed();
             return;
         }
         this.plan.asking = null;
         this.remember();
         this.look.range = null;
-        this.write("run");
+        this.enter();
+        this.write();
         const start = {
             type: "start",
             page: mine.page(),
@@ -521,7 +585,7 @@ export class App {
             args: this.givenArgs(),
             ...this.plan.given,
         };
-        if (this.also.length > 0) this.runOn(this.chosen, start);
+        if (this.also.length > 0) this.runOn(this.chosen, (node) => ({ ...start, node }));
         else {
             this.begin();
             this.startId = this.session!.send({ ...start, ...(this.node === null ? {} : { node: this.node }) });
@@ -530,7 +594,7 @@ export class App {
     }
 
     /** Runs a script on several nodes. */
-    private runOn(nodes: string[], start: Record<string, unknown>): void {
+    private runOn(nodes: string[], start: (node: string) => Record<string, unknown>): void {
         if (this.busy && !this.group) this.session!.send({ type: "stop" });
         this.begin();
         mine.forget(); // until one of them runs
@@ -538,6 +602,19 @@ export class App {
         this.startId = 0;
         const group: Group = new Group(nodes, start, this.view.apart, (m) => this.heard(group, m));
         this.group = group;
+    }
+
+    /** Looks on at traces of one script on several nodes, as one. */
+    joinAll(all: RunningTrace[]): void {
+        const [first] = all;
+        if (!first) return;
+        this.enter();
+        const nodes = all.map((r) => r.node);
+        this.also = nodes.slice(1);
+        this.set(first.name, first.script, first.args, first.node);
+        const traces = new Map(all.map((r) => [r.node, r.trace]));
+        this.runOn(nodes, (node) => ({ type: "join", page: mine.page(), trace: traces.get(node) }));
+        this.changed();
     }
 
     private heard(group: Group, m: Message | null): void {
@@ -579,6 +656,7 @@ export class App {
     enlarge(r: Running): void {
         const trace = r.trace!;
         const { trace: id, node, name, script, args, t } = trace.info;
+        this.enter();
         this.view = { ...this.view, view: r.map.view, agg: r.map.agg, unit: "auto" };
         if (trace.stopped) {
             this.leave();
@@ -593,6 +671,7 @@ export class App {
     }
 
     join(r: RunningTrace): void {
+        this.enter();
         this.also = [];
         this.set(r.name, r.script, r.args, r.node);
         this.begin();
@@ -613,6 +692,7 @@ export class App {
         this.diagnostics = [];
         this.notices = [];
         this.dismissed.clear();
+        this.left = null;
     }
 
     stop(): void {
@@ -626,7 +706,8 @@ export class App {
 
     /** Lets the trace go on without any page, or no longer. */
     record(on: boolean): void {
-        if (this.phase === "running") this.recordId = this.session!.send({ type: "record", on });
+        if (this.group) this.group.record(on);
+        else if (this.phase === "running") this.recordId = this.session!.send({ type: "record", on });
     }
 
     stopAll(): void {
@@ -736,9 +817,7 @@ export class App {
     }
 
     private awayTooLong(): void {
-        const text = "the trace of this page has ended, as the page was away for too long";
-        const place = { file: null, line: 0, column: 0, length: 0, source: null, rendered: "" };
-        this.notices = [{ severity: "warning", tag: "", text, hint: null, ...place }];
+        this.notices = [warning("the trace of this page has ended, as the page was away for too long")];
     }
 
     /** The user does not wait for a trace that is out of reach. */
@@ -802,20 +881,20 @@ export class App {
                     this.diagnose(m, m.id !== undefined);
                 break;
             case "checked":
-                if (m.id === this.checkId && this.phase !== "starting" && !this.plan.matched)
+                if (m.id === this.checkId && this.phase !== "starting" && this.plan.matched.length === 0)
                     this.diagnostics = m.diagnostics;
                 break;
-            case "matched":
+            case "matched": {
                 if (m.id !== this.checkId || this.phase === "starting") break;
-                this.plan.matched = m;
-                if (m.matches) this.diagnostics = m.diagnostics;
+                const { matched } = this.plan;
+                matched.push(m);
+                if (m.matches) this.diagnostics = problems(matched, this.chosen.length);
+                const node = this.chosen[matched.length];
+                if (node !== undefined) this.checkOn(node);
                 break;
+            }
             case "failed":
-                if (m.id === this.recordId) {
-                    const { tag, text, hint } = m;
-                    const place = { file: null, line: 0, column: 0, length: 0, source: null, rendered: text };
-                    this.notices = [...this.notices, { severity: "warning", tag, text, hint, ...place }];
-                }
+                if (m.id === this.recordId) this.notices = [...this.notices, warning(m.text, m)];
                 if (m.id !== this.startId) break;
                 if (this.life.lost) {
                     if (this.life.lost.end) Object.assign(this.life.lost.end, { text: m.text, hint: m.hint });
@@ -877,6 +956,7 @@ export class App {
     /** Shows a saved session, as a trace that has ended. */
     show({ trace, notices, look }: Saved): void {
         const { name, script, args, node } = trace.info;
+        this.enter();
         this.leave();
         this.trace = trace;
         this.phase = "stopped";
@@ -915,13 +995,8 @@ export class App {
         this.keep({ server: this.life.serverId, trace: m.trace });
     }
 
-    /** What is run here, as the address has it. */
-    private get place(): string {
-        return url.write({ ...url.read(location.hash), view: url.DEFAULT_VIEW, look: url.NO_PLACE });
-    }
-
     private keep(found: Omit<mine.Left, "place">): void {
-        mine.keep({ ...found, place: this.place });
+        mine.keep({ ...found, place: placeOf(url.read(location.hash)) });
     }
 
     dismiss(what: string): void {
@@ -1012,26 +1087,57 @@ export class App {
         const again = step === "range" && step === this.stepKind && performance.now() - this.stepAt < QUICK_MS;
         const to = `${location.pathname}${location.search}#${this.written}`;
         const next = step && !again && (before !== this.written || step === "run");
-        if (next) [this.past, this.first] = [this.past + 1, false];
-        const state: Step = { step: this.past };
+        const past = this.past + (next ? 1 : 0);
+        const state: Entry = { step: past, way: this.way.id };
         try {
             if (next) history.pushState(state, "", to);
             else history.replaceState(state, "", to);
+            if (next) this.pushed(past);
         } catch {
             // some browsers refuse more than so many changes in a time: a later one has it
         }
         if (step) [this.stepKind, this.stepAt] = [step, performance.now()];
     }
 
-    // Back or Forward has come to a step: views are as they were then; the script, and what runs, stay.
-    private goTo(step: number): void {
-        const { view, look } = url.read(location.hash);
+    // What was ahead in the history is gone.
+    private pushed(past: number): void {
+        this.past = this.top = past;
+        this.first = false;
+        for (const [id, at] of this.entries) if (at >= past) this.entries.delete(id);
+        if (!this.ahead) this.entries.set(this.way.id, past);
+    }
+
+    // What is shown has this entry.
+    private entered(): void {
+        history.replaceState({ step: this.past, way: this.way.id } satisfies Entry, "");
+        this.entries.set(this.way.id, this.past);
+    }
+
+    // Something else is about to be shown, at an entry of its own.
+    private enter(): void {
+        if (this.ahead) return;
+        this.ahead = true;
+        this.write("run");
+    }
+
+    // Back or Forward has come to an entry. At the same step, views are as they were then; the script, and what runs, stay.
+    private goTo({ step, way }: Entry): void {
+        const undone = this.ahead && step < this.past && !this.life.lost && ["starting", "failed"].includes(this.phase);
         this.past = step;
         this.first = step === 0;
         this.stepKind = "";
-        this.view = view;
-        this.look.take(look);
-        this.write();
+        this.ahead = false;
+        const a = url.read(location.hash);
+        const at = this.way.find(way) ?? (placeOf(a) === placeOf(this.address()) ? this.way.at : null);
+        if (at !== this.way.at || undone) {
+            this.showStep(at ?? -1, a);
+            if (at === null) this.lacks("are gone, as later steps took their room or the page was loaded again");
+        } else {
+            this.view = a.view;
+            this.look.take(a.look);
+            this.write();
+        }
+        this.entered();
         this.changed();
     }
 
@@ -1044,6 +1150,10 @@ export class App {
         return left !== before;
     }
 
+    private scriptOf(a: url.Address): string {
+        return a.script ?? this.scripts.find((s) => s.name === a.name)?.script ?? "";
+    }
+
     private read(): void {
         const a = url.read(location.hash);
         this.view = a.view;
@@ -1052,8 +1162,7 @@ export class App {
         this.name = a.name;
         this.args = a.args;
         this.plan.options = a.options ?? {};
-        const ready = this.scripts.find((s) => s.name === a.name);
-        this.script = a.script ?? ready?.script ?? "";
+        this.script = this.scriptOf(a);
         this.loaded++;
         this.changed();
     }

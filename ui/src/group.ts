@@ -2,7 +2,7 @@
 // for, and ends by itself; the others do not notice.
 import type { Phase } from "./app.ts";
 import { Life, type Link } from "./model/life.ts";
-import type { Message, NodeInfo, Progress, Started } from "./model/protocol.ts";
+import { type Message, type NodeInfo, type Progress, type Started, warning } from "./model/protocol.ts";
 import { cellsOf, Together } from "./model/together.ts";
 import { Trace } from "./model/trace.ts";
 import * as mine from "./net/mine.ts";
@@ -17,6 +17,7 @@ export class Member {
     private readonly session: Session;
     readonly life = new Life();
     private id = 0;
+    private recordId = 0;
     private readonly clock = setInterval(() => this.tick(), 1000);
 
     /** left: the trace that this page was watching on that server before it was loaded again. */
@@ -32,7 +33,7 @@ export class Member {
             (m) => this.message(m),
             (link, fresh, why) => this.linked(link, fresh, why),
         );
-        if (!left) this.id = this.session.send({ ...start, node });
+        if (!left) this.id = this.session.send(start);
     }
 
     get busy(): boolean {
@@ -55,15 +56,25 @@ export class Member {
         this.notify(null);
     }
 
+    /** Lets its trace go on without any page, or no longer. */
+    record(on: boolean): void {
+        if (this.phase === "running") this.recordId = this.session.send({ type: "record", on });
+    }
+
+    /** Another trace is shown. What this one still has to say is taken, if the server is there. */
     close(): void {
         if (!this.busy) return;
+        const says = this.trace !== null && this.session.open && !this.life.lost;
         this.send({ type: "stop" });
         if (this.trace) this.trace.stopped ??= { type: "stopped", reason: "left" };
-        this.end(this.trace ? "stopped" : "idle");
+        this.end(this.trace ? "stopped" : "idle", says);
     }
 
     private linked(link: Link, fresh: boolean, why: string): void {
-        if (!this.busy) return;
+        if (!this.busy) {
+            if (link !== "open") this.session.close();
+            return;
+        }
         this.life.linked(link, fresh, why, this.trace !== null, Date.now());
         if (!this.trace && !this.left && (link === "cut" || link === "gone" || link === "refused")) this.lost();
         this.notice();
@@ -118,7 +129,7 @@ export class Member {
             });
         if (what === "restart") {
             if (t) this.again();
-            else this.id = this.session.send({ ...this.start, node: this.node });
+            else this.id = this.session.send(this.start);
         }
     }
 
@@ -131,10 +142,10 @@ export class Member {
         return goesOn;
     }
 
-    private end(phase: Phase): void {
+    private end(phase: Phase, says = false): void {
         this.phase = phase;
         clearInterval(this.clock);
-        this.session.close();
+        if (!says) this.session.close();
     }
 
     private message(m: Message): void {
@@ -155,6 +166,10 @@ export class Member {
                 for (const one of m.messages) this.message(one);
                 break;
             case "failed":
+                if (m.id === this.recordId) {
+                    this.notify({ type: "diagnostics", diagnostics: [warning(`${this.node}: ${m.text}`, m)] });
+                    return;
+                }
                 if (m.id !== this.id) break;
                 if (this.life.lost) {
                     if (this.life.lost.end) Object.assign(this.life.lost.end, { text: m.text, hint: m.hint });
@@ -187,12 +202,12 @@ export class Group {
     private fresh = false;
 
     /**
-     * start: the message that starts the trace of a node. notify: called after each message of a node's, and other changes. left: what this
+     * start: the message that starts the trace of a node, or joins one. notify: called after each message of a node's, and other changes. left: what this
      * page was watching before it was loaded again.
      */
     constructor(
         readonly nodes: readonly string[],
-        start: Record<string, unknown>,
+        start: (node: string) => Record<string, unknown>,
         private apart: boolean,
         private readonly notify: (m: Message | null) => void,
         readonly left: mine.Left | null = null,
@@ -202,7 +217,7 @@ export class Group {
         this.members = nodes.map((node, i) => {
             const trace = traces.get(node);
             const had = left && trace !== undefined ? { server: left.server, trace } : null;
-            return new Member(node, start, cells, (m) => this.heard(i, m), had);
+            return new Member(node, start(node), cells, (m) => this.heard(i, m), had);
         });
     }
 
@@ -247,6 +262,16 @@ export class Group {
     /** How long a node has sent nothing that should have. */
     get silent(): number {
         return Math.max(...this.members.map((m) => m.trace?.silent ?? 0));
+    }
+
+    /** The nodes whose traces go on without any page, and all that run. */
+    get recorded(): { on: number; of: number } {
+        const going = this.members.filter((m) => m.phase === "running");
+        return { on: going.filter((m) => m.trace?.recorded).length, of: going.length };
+    }
+
+    record(on: boolean): void {
+        for (const m of this.members) m.record(on);
     }
 
     /** Why nothing runs. */

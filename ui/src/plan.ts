@@ -13,8 +13,8 @@ export interface Loss {
 export class Plan {
     /** The fields that are not empty, by name. */
     options: Record<string, string> = {};
-    /** What the script of the last check matches; null: not known, or it was changed since. */
-    matched: Matched | null = null;
+    /** What the script of the last check matches, node by node as far as that is known; none: it was changed since. */
+    matched: Matched[] = [];
     /** Why a run is asked about first; null: nothing is. */
     asking: Dear | null = null;
     losses = new Map<string, Loss>();
@@ -43,8 +43,8 @@ export class Plan {
     }
 
     /** Whether a run of what was checked has to be asked about. */
-    ask(checked: number): boolean {
-        this.asking = this.matched?.id === checked ? dear(this.matched) : null;
+    ask(): boolean {
+        this.asking = dear(this.matched);
         return this.asking !== null;
     }
 

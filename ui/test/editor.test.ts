@@ -8,9 +8,9 @@ import { docAt } from "../src/edit/docs.ts";
 import type { ProbeItem } from "../src/edit/lists.ts";
 import { tokens } from "../src/edit/tokens.ts";
 import { button, DROPS, ENDED, FAULTS, ofTag } from "../src/model/advice.ts";
-import { dear, estimate, narrowed, total } from "../src/model/matched.ts";
+import { dear, estimate, estimates, narrowed, problems, total } from "../src/model/matched.ts";
 import { inForce, nanoseconds, OPTION_FIELDS, raised, wrong } from "../src/model/options.ts";
-import type { Matched } from "../src/model/protocol.ts";
+import type { Diagnostic, Matched } from "../src/model/protocol.ts";
 import { DEFAULT_VIEW, read, write } from "../src/model/url.ts";
 
 const top = join(dirname(fileURLToPath(import.meta.url)), "../../..");
@@ -136,8 +136,8 @@ test("editor: what a run would place, and when it is dear", () => {
     );
     assert.equal(estimate(matched(["BEGIN", 0, 0], [null, 0, 0])), "");
     assert.deepEqual(total(matched(["entry", 8037, 410], ["entry", 100, 2])), { functions: 8037, modules: 410 });
-    assert.equal(dear(matched(["entry", 999, 40])), null);
-    const d = dear(matched(["entry", 10, 1], ["entry", 3100, 40]))!;
+    assert.equal(dear([matched(["entry", 999, 40])]), null);
+    const d = dear([matched(["entry", 10, 1], ["entry", 3100, 40])])!;
     assert.match(d.text, /3\u202f110 functions of 41 modules, 39 %/);
     assert.equal(d.line, 2);
     const script = "é; erlang*:::entry { }";
@@ -146,11 +146,39 @@ test("editor: what a run would place, and when it is dear", () => {
     assert.equal(narrowed("BEGIN", { line: 1, column: 1, length: 5 }, "x"), null);
 });
 
+test("editor: what a script matches on several nodes, and which of them lack a probe", () => {
+    const zero = (line: number, tag = "D_PDESC_ZERO") =>
+        ({ severity: "error", tag, text: `none at ${line}`, hint: null, line, column: 1 }) as Diagnostic;
+    const on = (node: string, functions: number, ...diagnostics: Diagnostic[]) => ({
+        ...matched(["entry", functions, 1]),
+        node,
+        diagnostics,
+    });
+    const silent = { ...on("c", 0), matches: undefined, error: "no answer" } as unknown as Matched;
+    const texts = (all: Matched[], chosen: number) => problems(all, chosen).map((d) => d.text);
+    assert.deepEqual(texts([on("a", 1, zero(1))], 1), ["none at 1"]);
+    const [a, b] = [
+        on("a", 0, zero(1), zero(2), zero(4, "D_SYNTAX")),
+        on("b", 41, zero(2), zero(3), zero(4, "D_SYNTAX")),
+    ];
+    assert.deepEqual(texts([a, b], 2), ["a: none at 1", "none at 2", "none at 4", "b: none at 3"]);
+    // of a third nothing is known
+    assert.deepEqual(texts([a, b, silent], 3), ["a: none at 1", "a, b: none at 2", "none at 4", "b: none at 3"]);
+    assert.deepEqual(estimates([on("a", 41), on("b", 41), silent]), [
+        "41 of 8\u202f037 functions, in 1 module: each call is an event",
+    ]);
+    assert.match(estimates([on("a", 41), on("b", 42)]).join(), /^a: 41 of .*,b: 42 of /);
+    assert.match(
+        dear([on("a", 41), on("b", 3100)])!.text,
+        /^On b it places probes on 3\u202f100 functions of 1 module,/,
+    );
+});
+
 test("editor: everything that the product can report has advice", () => {
     const drops = rows("guest/words/drops.list", "WORD_DROP");
     const faults = rows("guest/words/faults.list", "WORD_FAULT");
     assert.ok(drops.length >= 10 && faults.length >= 14);
-    for (const d of drops) assert.ok(DROPS[d]?.advice && DROPS[d].noun, `drop ${d}`);
+    for (const d of drops) assert.ok(DROPS[d]?.advice && /[^s]$/.test(DROPS[d].noun), `drop ${d}, the noun of one`);
     for (const f of faults) assert.ok(FAULTS[f]?.advice, `fault ${f}`);
     assert.deepEqual(Object.keys(DROPS).sort(), [...drops].sort(), "and nothing else has");
     assert.deepEqual(Object.keys(FAULTS).sort(), [...faults].sort());

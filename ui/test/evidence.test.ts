@@ -54,6 +54,19 @@ test("an opened session has the same cells, keys and values, and saves the same 
     sizes.results({ type: "results", n: 99, t: T0 + 99_000, dt: 1000, aggregations: [{ id: 1, at_least: [2, 3] }] });
     assert.match(textOf(saved(sizes)), /"version":2,.*"atLeast":\[2,3\]/);
     assert.equal(textOf(read(textOf(saved(sizes)))), textOf(saved(sizes)), "with lower bounds");
+    sizes.gaps.push({ from: T0 + 1500, to: T0 + 4700, what: "server" });
+    sizes.gaps.push({ from: T0 + 5500, to: T0 + 6700, what: "node", node: "shop@two" });
+    const gaps = textOf(saved(sizes));
+    assert.match(gaps, /"version":3,.*"gaps":\[\{"from":\d+,"to":\d+,"what":"server"\},/);
+    assert.equal(textOf(read(gaps)), gaps, "with gaps");
+    assert.deepEqual(read(gaps).trace.gaps, sizes.gaps);
+    for (const [place, value, why] of [
+        ["gaps.0.what", "x", /is none of/],
+        ["gaps.0.more", 1, /unknown field "more"/],
+        ["gaps.0.to", 1, /ends before it begins/],
+        ["gaps", Array(20_000).fill(0), /at most 10000/],
+    ] as const)
+        assert.throws(() => read(changed(gaps, place, value)), why);
     for (const s of [saved(t), saved(t, { running: true })]) {
         const first = textOf(s);
         assert.match(first, /"version":1,/);
@@ -85,7 +98,7 @@ const OTHER: [string, RegExp][] = [
     ["null", /no session/],
     ["[1]", /no session/],
     ['{"format":"other"}', /no session/],
-    ['{"format":"erltrace session","version":3}', /later erltrace/],
+    ['{"format":"erltrace session","version":4}', /later erltrace/],
     ['{"format":"erltrace session"}', /lacks the field "version"/],
 ];
 type Change = (old: unknown) => unknown;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { addHist, bucketsOf, type Hist, percentile, total } from "../src/model/buckets.ts";
 import { palette, scaleFor } from "../src/model/colour.ts";
 import { csv, heatCsv, listCsv, traceJson } from "../src/model/export.ts";
 import { flame, folded, frames, framesOf, matched, stacksOf } from "../src/model/flame.ts";
-import { compact, divided, exact, guessUnit, percent, range, value } from "../src/model/format.ts";
+import { compact, counted, divided, exact, guessUnit, percent, range, value } from "../src/model/format.ts";
 import {
     columnHist,
     compare,
@@ -89,6 +89,23 @@ test("what the script sees is the sum of what was added, until it clears or trun
         ["y", 3],
         ["all other keys", 9],
     ]);
+});
+
+test("a count has the noun of one, or of several", () => {
+    assert.deepEqual(
+        [0, 1, 2, 1234].map((n) => counted(n, "call")),
+        ["0 calls", "1 call", "2 calls", "1\u202f234 calls"],
+    );
+    assert.deepEqual(
+        [1, 3].map((n) => counted(n, "process", "processes")),
+        ["1 process", "3 processes"],
+    );
+    // no text of the page does it by itself
+    for (const file of readdirSync("ui/src", { recursive: true, encoding: "utf8" }).filter((f) => /\.tsx?$/.test(f))) {
+        const text = readFileSync(`ui/src/${file}`, "utf8");
+        if (file !== "model/format.ts")
+            assert.doesNotMatch(text, /=== 1 \? "|\? "" : "s"|exact\([\w.!]+\)\} [a-z]+s\b/, file);
+    }
 });
 
 test("a lower bound is one until the script clears it, and so is every sum of it", () => {

@@ -5,7 +5,7 @@ import { LIVE_MAPS, type LiveMap, say } from "../src/model/live.ts";
 import { nextOf, quoted, thingsIn, thingsOf } from "../src/model/next.ts";
 import type { Change, Started } from "../src/model/protocol.ts";
 import { Trace } from "../src/model/trace.ts";
-import { DEFAULT_VIEW } from "../src/model/url.ts";
+import { DEFAULT_VIEW, NO_PLACE } from "../src/model/url.ts";
 import { STEPS, type Step, Way } from "../src/model/way.ts";
 import { engineOf, said } from "./fake/engine.ts";
 
@@ -108,7 +108,8 @@ function step(script: string, cells = 0): Step {
             },
         ],
     });
-    return { name: script, script, args: [], node: "n@h", also: [], view: DEFAULT_VIEW, trace };
+    const look = { ...NO_PLACE, chosen: null };
+    return { name: script, script, args: [], node: "n@h", also: [], view: DEFAULT_VIEW, trace, look, address: script };
 }
 
 test("steps: a new one follows the one that is shown; the same again replaces it", () => {
@@ -135,6 +136,16 @@ test("steps: a new one follows the one that is shown; the same again replaces it
     for (let i = 0; i < 2 * STEPS; i++) way.add(step(`s${i}`));
     assert.equal(way.steps.length, STEPS);
     assert.equal(way.at, STEPS - 1);
+});
+
+test("steps: each keeps its number, by which it is found", () => {
+    const way = new Way(7);
+    assert.deepEqual([way.id, way.find(0), way.find(8)], [0, -1, null]);
+    for (const s of ["a", "b", "b", "c"]) way.add(step(s));
+    assert.deepEqual([way.id, way.idOf(0), way.idOf(1), way.idOf(-1)], [10, 8, 9, 0]);
+    way.at = 0;
+    way.add(step("d"));
+    assert.deepEqual([way.find(8), way.find(9), way.find(10), way.find(11)], [0, null, null, 1]);
 });
 
 test("steps: the data farthest from what is shown go first", () => {

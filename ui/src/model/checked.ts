@@ -1,6 +1,8 @@
 // checked.ts - reads JSON of unknown origin: each function takes a value and the place it has in its document, and returns the value with
 // its type, or throws Wrong with a text for people.
 
+import { counted } from "./format.ts";
+
 export class Wrong extends Error {}
 
 export type Reader<T> = (v: unknown, at: string) => T;
@@ -46,7 +48,8 @@ export const list =
     <T>(of: Reader<T>, most: number): Reader<T[]> =>
     (v, at) => {
         if (!Array.isArray(v)) return wrong(at, "is no list");
-        if (v.length > most) return wrong(at, `has ${v.length} entries; at most ${most} are possible`);
+        if (v.length > most)
+            return wrong(at, `has ${counted(v.length, "entry", "entries")}; at most ${most} are possible`);
         return v.map((x, i) => of(x, `${at}[${i}]`));
     };
 
@@ -100,7 +103,8 @@ export const table =
     (v, at) => {
         if (typeof v !== "object" || v === null || Array.isArray(v)) return wrong(at, "is no object");
         const all = Object.entries(v);
-        if (all.length > most) return wrong(at, `has ${all.length} entries; at most ${most} are possible`);
+        if (all.length > most)
+            return wrong(at, `has ${counted(all.length, "entry", "entries")}; at most ${most} are possible`);
         return Object.fromEntries(all.map(([name, x]) => [name, of(x, `${at}.${name.slice(0, 40)}`)]));
     };
 
@@ -109,7 +113,8 @@ export const numbers =
     (most: number, whole = false): Reader<number[]> =>
     (v, at) => {
         if (!Array.isArray(v)) return wrong(at, "is no list");
-        if (v.length > most) return wrong(at, `has ${v.length} entries; at most ${most} are possible`);
+        if (v.length > most)
+            return wrong(at, `has ${counted(v.length, "entry", "entries")}; at most ${most} are possible`);
         for (const x of v)
             if (whole ? !Number.isSafeInteger(x) : typeof x !== "number" || !Number.isFinite(x))
                 return wrong(at, `has an entry that is no ${whole ? "integer" : "number"}`);

@@ -57,9 +57,10 @@ export function shortScript(script: string, wide: number, most: number): string[
     return lines;
 }
 
-/** One line for each time, key and bucket. filter: the keys that are written; null: all. */
+/** One line for each time, key and bucket; if there are lower bounds, also whether the key has some. filter: the keys that are written; null: all. */
 export function heatCsv(agg: Aggregation, columns: readonly Column[], filter: ReadonlySet<number> | null): string {
-    const rows: unknown[][] = [["time", "key", "from", "to", "count"]];
+    const least = agg.atLeast.size > 0;
+    const rows: unknown[][] = [["time", "key", "from", "to", "count", ...(least ? ["at least"] : [])]];
     for (const c of columns) {
         const cells = c.cells.get(agg.id);
         if (!cells?.bucket) continue;
@@ -68,7 +69,16 @@ export function heatCsv(agg: Aggregation, columns: readonly Column[], filter: Re
             .sort((x, y) => cells.keys[x]! - cells.keys[y]! || cells.bucket![x]! - cells.bucket![y]!);
         for (const i of order) {
             const s: Bounds = agg.buckets!.bounds(cells.bucket[i]!)!;
-            rows.push([time(c.t), keyText(agg.parts(cells.keys[i]!)), s.from, s.to, cells.a[i]]);
+            const key = cells.keys[i]!;
+            const lower = key === ALL || agg.atLeast.has(key); // whose keys are not kept may be any
+            rows.push([
+                time(c.t),
+                keyText(agg.parts(key)),
+                s.from,
+                s.to,
+                cells.a[i],
+                ...(least ? [String(lower)] : []),
+            ]);
         }
     }
     return csv(rows);

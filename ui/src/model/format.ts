@@ -20,6 +20,9 @@ export function exact(n: number): string {
     return n < 0 ? `−${s}` : s;
 }
 
+/** A count with what is counted: "1 call", "2 calls", "3 processes". */
+export const counted = (n: number, one: string, many = `${one}s`): string => `${exact(n)} ${n === 1 ? one : many}`;
+
 /** A count for narrow places: 12.3k, 4.56M. */
 export function compact(n: number): string {
     if (!Number.isFinite(n)) return n > 0 ? "∞" : n < 0 ? "−∞" : "–";
@@ -72,7 +75,7 @@ export function value(n: number, unit: Unit): string {
 }
 
 /** A value for people that is a lower bound, if `is`: ≥4 009. */
-export const atLeast = (text: string, is: boolean): string => (is ? `≥${text}` : text);
+export const atLeast = (text: string, is: boolean): string => (is && !text.startsWith("≥") ? `≥${text}` : text);
 
 /** A range of integers for people: "1.02 – 2.05 µs", "5", "≥ 1 s". Bounds are inclusive. */
 export function range(from: number, to: number, unit: Unit): string {

@@ -362,6 +362,10 @@ export function keyCounts(
     return { keys, total: all, unknown };
 }
 
+/** Whether values of these keys may be lower bounds, as keyCounts() has found them. */
+export const hasLower = (agg: Aggregation, found: { keys: readonly KeyCount[]; unknown: number }): boolean =>
+    (found.unknown > 0 && agg.atLeast.size > 0) || found.keys.some((k) => agg.atLeast.has(k.key));
+
 export interface KeyRow extends KeyCount {
     p50: number;
     p99: number;

@@ -1,6 +1,6 @@
 // matched.ts - what a script would do to the node: the functions and events that its descriptions match.
-import { exact } from "./format.ts";
-import type { Matched } from "./protocol.ts";
+import { counted, exact } from "./format.ts";
+import type { Diagnostic, Matched } from "./protocol.ts";
 
 /** So many functions are asked about before they are placed: it takes a busy node seconds, and each of their calls is an event. */
 export const DEAR_FUNCTIONS = 1000;
@@ -15,7 +15,34 @@ const EVENTS: [RegExp, string][] = [
     [/^(BEGIN|END|ERROR)$/, ""],
 ];
 
-const plural = (n: number, one: string): string => `${exact(n)} ${one}${n === 1 ? "" : "s"}`;
+/** What a script matches on nodes, a line for those on which it is the same; with their names if it is not the same on all. */
+export function estimates(all: readonly Matched[]): string[] {
+    const nodes = new Map<string, string[]>();
+    for (const m of all.filter((m) => m.matches)) {
+        const text = estimate(m);
+        nodes.set(text, [...(nodes.get(text) ?? []), m.node]);
+    }
+    return [...nodes].map(([text, on]) => (nodes.size > 1 ? `${on.join(", ")}: ${text || "nothing"}` : text));
+}
+
+/** The problems of a script on several nodes (`chosen`), each once; one that only some of them have begins with their names. */
+export function problems(all: readonly Matched[], chosen: number): Diagnostic[] {
+    const known = all.filter((m) => m.matches);
+    const found = new Map<string, { problem: Diagnostic; nodes: string[] }>();
+    for (const m of known)
+        for (const problem of m.diagnostics) {
+            const { tag, line, column, text } = problem;
+            const key = JSON.stringify([tag, line, column, text]);
+            const before = found.get(key);
+            if (before) before.nodes.push(m.node);
+            else found.set(key, { problem, nodes: [m.node] });
+        }
+    // what a node lacks is said of no other, even if it is not known what that one has
+    const some = (tag: string, nodes: number) => nodes < (tag === "D_PDESC_ZERO" ? chosen : known.length);
+    return [...found.values()].map(({ problem: p, nodes }) =>
+        some(p.tag, nodes.length) ? { ...p, text: `${nodes.join(", ")}: ${p.text}` } : p,
+    );
+}
 
 /** One line: "3 100 of 8 037 functions of 40 modules, each call; each message". */
 export function estimate(m: Matched): string {
@@ -33,7 +60,7 @@ export function estimate(m: Matched): string {
     const dist = total(m);
     if (dist.functions > 0)
         parts.push(
-            `${exact(dist.functions)} of ${plural(m.functions ?? 0, "function")}, in ${plural(dist.modules, "module")}: each call is an event`,
+            `${exact(dist.functions)} of ${counted(m.functions ?? 0, "function")}, in ${counted(dist.modules, "module")}: each call is an event`,
         );
     return [...parts, ...seen.keys()].join("; ");
 }
@@ -64,15 +91,17 @@ export interface Dear {
     length: number;
 }
 
-/** Why a run should be thought over; null: it need not. */
-export function dear(m: Matched): Dear | null {
+/** Why a run should be thought over, on the node on which it is dearest; null: it need not. */
+export function dear(all: readonly Matched[]): Dear | null {
+    const [m] = [...all].sort((x, y) => total(y).functions - total(x).functions);
+    if (!m) return null;
     const { functions, modules } = total(m);
     if (functions < DEAR_FUNCTIONS) return null;
     const d = [...(m.matches ?? [])].sort((x, y) => y.functions - x.functions)[0]!;
     const { line, column, length } = d;
     const share = m.functions ? `, ${Math.round((100 * functions) / m.functions)} % of all that the node has` : "";
     return {
-        text: `It places probes on ${exact(functions)} functions of ${plural(modules, "module")}${share}. That takes a busy node some time, and each of their calls is an event; the trace ends by itself if they take more of a scheduler than allowed.`,
+        text: `${all.length > 1 ? `On ${m.node} it` : "It"} places probes on ${counted(functions, "function")} of ${counted(modules, "module")}${share}. That takes a busy node some time, and each of their calls is an event; the trace ends by itself if they take more of a scheduler than allowed.`,
         line,
         column,
         length,

@@ -190,6 +190,20 @@ export type Message =
     | { type: "pong"; t: number }
     | Stopped;
 
+/** A warning that stands nowhere in a script. */
+export const warning = (text: string, { tag = "", hint = null as string | null } = {}): Diagnostic => ({
+    severity: "warning",
+    tag,
+    text,
+    hint,
+    file: null,
+    line: 0,
+    column: 0,
+    length: 0,
+    source: null,
+    rendered: text,
+});
+
 export interface NodeInfo {
     node: string;
     pid: number;
@@ -223,6 +237,7 @@ export interface RunningTrace {
     name: string;
     script: string;
     args: string[];
+    options?: Record<string, unknown>;
     viewers: number;
     since: number;
     /** It goes on without a page. */

@@ -39,14 +39,15 @@ import {
 import { D_FUNCTIONS } from "./words.ts";
 
 const FORMAT = "erltrace session";
-/** Of a file with lower bounds 2, else 1. */
-const VERSIONS = [1, 2] as const;
+/** Of a file with gaps 3, of one with lower bounds 2, else 1. */
+const VERSIONS = [1, 2, 3] as const;
 
 /** Largest size of the text of a session, bytes; of a file at most the same. */
 const MOST_BYTES = 256 << 20;
 const RECORD_CHARS = 32 << 20; // of records that are saved; the oldest are left out
 const COLUMNS = 20_000; // more than fit into ten minutes
 const KEYS = 1_000_000; // of an aggregation
+const GAPS = 10_000;
 const BUCKETS = 200_000; // of all aggregations
 const KEY_MOST = 2 ** 31 - 1;
 const WORDS = 1 << 20; // characters of one text
@@ -167,9 +168,14 @@ const info = object({
     aggregations: list(described, 1000),
 });
 
-const head = object({
+const gap = object(
+    { from: count, to: count, what: one<Trace["gaps"][number]["what"]>(["link", "reload", "server", "node"]) },
+    { node: word },
+);
+
+const fields = {
     format: one([FORMAT]),
-    version: integer(...VERSIONS),
+    version: integer(VERSIONS[0], VERSIONS[2]),
     erltrace: text(100),
     running: bool,
     look: text(100_000),
@@ -228,7 +234,8 @@ const head = object({
         ),
         ROWS,
     ),
-});
+};
+const head = object(fields, { gaps: list(gap, GAPS) });
 
 // -- writing
 
@@ -269,7 +276,7 @@ export function write(s: Saved): string[] {
     const { enabled, aggregations } = t.info;
     const head = {
         format: FORMAT,
-        version: VERSIONS[[...t.aggregations.values()].some((a) => a.atLeast.size > 0) ? 1 : 0],
+        version: VERSIONS[t.gaps.length > 0 ? 2 : [...t.aggregations.values()].some((a) => a.atLeast.size > 0) ? 1 : 0],
         erltrace: s.erltrace,
         running: s.running,
         look: s.look,
@@ -288,6 +295,7 @@ export function write(s: Saved): string[] {
         skipped: t.skipped,
         recordsSkipped: t.recordsSkipped,
         recordCount: t.recordCount,
+        ...(t.gaps.length > 0 ? { gaps: t.gaps.slice(-GAPS).map((g) => pick(gap, g)) } : {}),
         aggregations: [...t.aggregations.values()].map(aggregation),
     };
     const records: string[] = [];
@@ -381,7 +389,7 @@ export function read(said: string): Saved {
     }
     const claim = v as { format?: unknown; version?: unknown } | null;
     if (typeof v !== "object" || claim?.format !== FORMAT) throw new Wrong("it is no session of erltrace");
-    if (Number(claim.version) > VERSIONS[1]) throw new Wrong("it was saved by a later erltrace than this one");
+    if (Number(claim.version) > VERSIONS[2]) throw new Wrong("it was saved by a later erltrace than this one");
     const f = head(v, "");
     if (f.trace.aggregations.reduce((sum, a) => sum + (a.buckets?.from.length ?? 0), 0) > BUCKETS)
         throw new Wrong("its aggregations have too many buckets");
@@ -418,6 +426,10 @@ export function read(said: string): Saved {
         values,
         seq,
     }));
+    for (const g of f.gaps ?? []) {
+        if (g.to < g.from) throw new Wrong("a gap ends before it begins");
+        trace.gaps.push(g);
+    }
     trace.recordsSkipped = f.recordsSkipped;
     trace.recordCount = f.recordCount;
     trace.skipped = f.skipped;

@@ -6,10 +6,22 @@
 import { addHist, type Hist } from "./buckets.ts";
 import { mergeInto } from "./functions.ts";
 import { type Owner, Places } from "./places.ts";
-import type { AggregationInfo, Part, Started, Stopped } from "./protocol.ts";
+import type { AggregationInfo, Part, RunningTrace, Started, Stopped } from "./protocol.ts";
 import { Aggregation, ALL, CELLS, type Column, FINE_MS, KEPT, OTHERS, ROWS, Trace } from "./trace.ts";
+import { MOST_NODES } from "./url.ts";
 
 const CALM = new Set<Stopped["reason"]>(["exit", "user", "left"]);
+
+/** Those of the running traces that can be looked at as one: of one script, each on another node. */
+export function together(running: readonly RunningTrace[]): RunningTrace[][] {
+    const sets = new Map<string, RunningTrace[]>();
+    for (const r of running) {
+        const what = JSON.stringify([r.script, r.args, r.options]);
+        const set = sets.get(what) ?? [];
+        if (set.length < MOST_NODES && set.every((x) => x.node !== r.node)) sets.set(what, [...set, r]);
+    }
+    return [...sets.values()].filter((set) => set.length > 1);
+}
 
 /** How much more room the cells of several nodes take: they are kept by node and together, and their keys once more. */
 const SHARED = 2.25;
@@ -162,6 +174,7 @@ export class Together extends Trace implements Owner {
         for (const [node, t] of this.members) this.gaps.push(...t.gaps.map((g) => ({ ...g, node })));
         this.skipped = all.reduce((sum, t) => sum + t.skipped, 0);
         this.recordsSkipped = all.reduce((sum, t) => sum + t.recordsSkipped, 0);
+        this.recorded = all.some((t) => t.recorded && !t.stopped);
         this.viewers = Math.max(1, ...all.map((t) => t.viewers));
         this.seen = Math.max(...all.map((t) => t.seen));
         this.stopped = all.every((t) => t.stopped) ? this.ended() : null;

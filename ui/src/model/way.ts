@@ -14,9 +14,13 @@ export interface Step {
     also: readonly string[]; // nodes besides it
     view: View;
     trace: Trace | null; // null: its data were dropped
-    /** What was in view and chosen when it was left. */
-    look?: Place & { chosen: Chosen | null };
+    /** What is, or was when it was left, in view and chosen. */
+    look: Place & { chosen: Chosen | null };
+    /** What is run, as an address has it. */
+    address: string;
 }
+
+type Numbered = Step & { id: number };
 
 const same = (a: Step, b: Step) =>
     a.script === b.script &&
@@ -26,18 +30,38 @@ const same = (a: Step, b: Step) =>
 
 /** A list of steps, and which of them is shown; the cells of all together are bounded. */
 export class Way {
-    steps: Step[] = [];
+    steps: Numbered[] = [];
     at = -1; // the first page
 
-    get step(): Step | null {
+    /** last: the number before that of the first step. Larger than all of a page that was loaded before: its numbers are in the browser's history. */
+    constructor(private last = 0) {}
+
+    /** The number of a step, which it keeps; that of the first page is 0. */
+    idOf(at: number): number {
+        return this.steps[at]?.id ?? 0;
+    }
+
+    /** That of the step that is shown. */
+    get id(): number {
+        return this.idOf(this.at);
+    }
+
+    /** The place of the step with this number; null: there is none any more. */
+    find(id: number): number | null {
+        const at = this.steps.findIndex((s) => s.id === id);
+        return id === 0 || at >= 0 ? at : null;
+    }
+
+    get step(): Numbered | null {
         return this.steps[this.at] ?? null;
     }
 
     /** A trace has begun: a new step after the one that is shown, or that one again. */
     add(step: Step): void {
         const here = this.step;
-        const end = here && same(here, step) ? this.at : this.at + 1;
-        this.steps = [...this.steps.slice(0, end), step].slice(-STEPS);
+        const again = here && same(here, step);
+        const id = again ? here.id : ++this.last;
+        this.steps = [...this.steps.slice(0, again ? this.at : this.at + 1), { ...step, id }].slice(-STEPS);
         this.at = this.steps.length - 1;
         this.bound();
     }

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useApp } from "../app.ts";
 import { keepProblem, tell } from "../keep.ts";
 import { DROPS, ENDED, FAULTS, ofTag } from "../model/advice.ts";
-import { dates, exact } from "../model/format.ts";
+import { counted, dates, exact } from "../model/format.ts";
 import { gapText } from "../model/life.ts";
 import { num } from "../model/protocol.ts";
 import { Confirm } from "./plan.tsx";
@@ -61,12 +61,25 @@ export function Banners() {
         out.push(
             <div class="banner calm" role="status" key="quiet" data-testid="quiet">
                 <p>
-                    <b>Nothing was counted{a.phase === "running" ? " yet" : ""}</b> {exact(t.info.enabled.probes)}{" "}
-                    probes are in place{t.info.enabled.text ? ` (${t.info.enabled.text})` : ""}, and none of their
-                    events passed the script's conditions
+                    <b>Nothing was counted{a.phase === "running" ? " yet" : ""}</b>{" "}
+                    {counted(t.info.enabled.probes, "probe is", "probes are")} in place
+                    {t.info.enabled.text ? ` (${t.info.enabled.text})` : ""}, and no event passed the script's
+                    conditions
                     <em>give the node work that reaches them, or look at another node, module, or condition</em>
                 </p>
                 <button type="button" onClick={() => a.dismiss("quiet")}>
+                    dismiss
+                </button>
+            </div>,
+        );
+    if (a.left !== null && !a.dismissed.has("left"))
+        out.push(
+            <div class="banner calm" role="status" key="left" data-testid="left">
+                <p>
+                    <b>{a.left} has ended for this page</b> when you went to another step. What it had counted is kept
+                    at its own
+                </p>
+                <button type="button" onClick={() => a.dismiss("left")}>
                     dismiss
                 </button>
             </div>,
@@ -98,7 +111,8 @@ export function Banners() {
             <div class="banner calm" key="placing" data-testid="placing">
                 <p>
                     <b>{waiting ? "Waiting for another trace" : "Placing probes"}</b>{" "}
-                    {num(total) > 0 && `${exact(num(done))} of ${exact(num(total))} ${unit} `}
+                    {num(total) > 0 &&
+                        `${exact(num(done))} of ${counted(num(total), unit === "processes" ? "process" : "function", unit)} `}
                     {node && `on ${node}`}
                 </p>
                 {num(total) > 0 && (
@@ -175,13 +189,10 @@ export function Banners() {
         out.push(
             <div class="banner warn" role="alert" key="drops" data-testid="drops">
                 <p>
-                    <b>
-                        {exact(total)} {known?.noun ?? "drops"}
-                    </b>{" "}
-                    {fired > total && `of ${exact(fired)} events `}
+                    <b>{counted(total, known?.noun ?? "drop")}</b> {fired > total && `of ${counted(fired, "event")} `}
                     {known?.what ?? [...t.drops.values()][0]!.text}
                     {since !== undefined && `, since ${new Date(since).toLocaleTimeString()}`}. Less is shown than
-                    happened{kinds.size > 1 ? `, and ${kinds.size - 1} of other kinds` : ""}.
+                    happened{kinds.size > 1 ? `, also for ${counted(kinds.size - 1, "other reason")}` : ""}.
                     {known && <em>{known.advice}</em>}
                 </p>
                 {known && <Remedy remedy={known.remedy} />}
@@ -195,7 +206,7 @@ export function Banners() {
         out.push(
             <div class="banner warn" role="status" key="skipped">
                 <p>
-                    <b>{exact(t.skipped)} intervals came late</b> this browser, or the network, is slower than the
+                    <b>{counted(t.skipped, "interval")} came late</b> this browser, or the network, is slower than the
                     results; totals are exact, but some columns lack their keys
                 </p>
                 <button type="button" onClick={() => a.dismiss("skipped")}>
@@ -208,9 +219,16 @@ export function Banners() {
         out.push(
             <div class="banner warn" role="alert" key="faults" data-testid="faults">
                 <p>
-                    <b>{exact(t.faults.reduce((sum, x) => sum + num(x.count), 0))} errors in the script</b> {f.text}
+                    <b>
+                        {counted(
+                            t.faults.reduce((sum, x) => sum + num(x.count), 0),
+                            "error",
+                        )}{" "}
+                        in the script
+                    </b>{" "}
+                    {f.text}
                     {num(f.count) > 1 ? ` (${exact(num(f.count))} times)` : ""}
-                    {t.faults.length > 1 ? ` and ${t.faults.length - 1} of other kinds` : ""}
+                    {t.faults.length > 1 ? ` and errors of ${counted(t.faults.length - 1, "other kind")}` : ""}
                     {FAULTS[f.name] && (
                         <em>
                             {FAULTS[f.name]!.what}. {FAULTS[f.name]!.advice}

@@ -1,6 +1,6 @@
 // chip.tsx - which times and keys the views show, if not all, with a button that shows all again.
 import { app } from "../app.ts";
-import { clock } from "../model/format.ts";
+import { clock, counted } from "../model/format.ts";
 import { type Aggregation, keyText } from "../model/trace.ts";
 import "../style/chip.css";
 
@@ -11,7 +11,7 @@ export function LookChip({ agg }: { agg: Aggregation | null }) {
     if (!range && keys.length === 0) return null;
     const said = [
         range ? `${clock(range.from / 1000)} to ${clock(range.to / 1000)}` : "",
-        keys.length > 0 ? `${keys.length} ${keys.length === 1 ? "key" : "keys"}` : "",
+        keys.length > 0 ? counted(keys.length, "key") : "",
     ];
     return (
         <span class="chip" data-testid="look" title={keys.join("\n")}>

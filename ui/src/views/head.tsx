@@ -1,7 +1,7 @@
 // head.tsx - the bar at the top: node, run and stop, what the trace is doing and what it costs.
 import { useEffect, useState } from "preact/hooks";
 import { app, type Theme, useApp } from "../app.ts";
-import { compact, duration, exact } from "../model/format.ts";
+import { compact, counted, duration } from "../model/format.ts";
 import { num } from "../model/protocol.ts";
 import "../style/life.css";
 import { NodeChooser } from "./nodes.tsx";
@@ -72,11 +72,7 @@ function Status() {
                 {told.say}
             </span>
             {t && a.phase !== "starting" && a.phase !== "failed" && <span class="num">{duration(t.ran / 1000)}</span>}
-            {t && a.phase === "running" && (
-                <span class="muted probes">
-                    {exact(t.info.enabled.probes)} {t.info.enabled.probes === 1 ? "probe" : "probes"}
-                </span>
-            )}
+            {t && a.phase === "running" && <span class="muted probes">{counted(t.info.enabled.probes, "probe")}</span>}
             {t && a.phase === "running" && t.viewers > 1 && (
                 <span class="muted" title="pages that are viewing this trace">
                     {t.viewers} viewers
@@ -169,6 +165,11 @@ export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boole
         a.trace.info.script === a.script &&
         (a.node === null || a.trace.info.node === a.chosen.join(", ")) &&
         a.trace.info.args.join("\n") === a.args.slice(0, a.argNames.length).join("\n");
+    const stop = a.trace?.recorded
+        ? "stop viewing; the recording goes on (s)"
+        : a.trace && a.trace.viewers > 1
+          ? "stop viewing; other pages still are (s)"
+          : "end the trace (s)";
     return (
         <header class="head">
             <button
@@ -191,15 +192,7 @@ export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boole
             <NodeChooser />
             <Terms />
             {a.busy && same ? (
-                <StopButton
-                    title={
-                        a.trace?.recorded
-                            ? "stop viewing; the recording goes on (s)"
-                            : a.trace && a.trace.viewers > 1
-                              ? "stop viewing; other pages still are (s)"
-                              : "end the trace (s)"
-                    }
-                />
+                <StopButton title={stop} />
             ) : (
                 <>
                     <button
@@ -213,7 +206,7 @@ export function Head({ onHelp, side, onSide }: { onHelp: () => void; side: boole
                     >
                         ▶ Run
                     </button>
-                    {a.busy && <StopButton title="end the trace (s)" />}
+                    {a.busy && <StopButton title={stop} />}
                 </>
             )}
             <Status />

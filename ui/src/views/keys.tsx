@@ -2,8 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { valuesOf } from "../model/buckets.ts";
-import { atLeast, compact, exact, moment, percent, range, type Unit, value } from "../model/format.ts";
-import { compare, keyCounts, used } from "../model/heat.ts";
+import { atLeast, compact, counted, exact, moment, percent, range, type Unit, value } from "../model/format.ts";
+import { compare, hasLower, keyCounts, used } from "../model/heat.ts";
 import { KeyTable } from "../model/keytable.ts";
 import { type Chosen, within } from "../model/look.ts";
 import { thingsOf } from "../model/next.ts";
@@ -274,16 +274,16 @@ export function KeysPanel(props: Props) {
             <p class="what">
                 {selection ? (
                     <>
-                        {times}, {bounds}: <b>{exact(table!.total)}</b>
+                        {times}, {atLeast(bounds, hasLower(agg, table!))}: <b>{exact(table!.total)}</b>
                     </>
                 ) : filter.size > 0 ? (
-                    `the map shows ${filter.size} of ${agg.keys.size} keys`
+                    `the map shows ${exact(filter.size)} of ${counted(agg.keys.size, "key")}`
                 ) : (
                     <>
                         <b>{exact(table!.total)}</b> in{" "}
                         {table!.keys.length === 1
                             ? "one key"
-                            : `${exact(table!.keys.length)} keys; click one to see it alone`}
+                            : `${counted(table!.keys.length, "key")}; click one to see it alone`}
                     </>
                 )}
                 {table!.unknown > 0 && (

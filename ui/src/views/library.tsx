@@ -1,7 +1,8 @@
 // library.tsx - scripts to choose from: ready-made ones, those run here before, and those running on the server now.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp } from "../app.ts";
-import { clock, percent } from "../model/format.ts";
+import { clock, counted, percent } from "../model/format.ts";
+import { together } from "../model/together.ts";
 import { rove, Search } from "./widgets.tsx";
 
 type Tab = "scripts" | "recent" | "running";
@@ -37,6 +38,7 @@ export function Library() {
     const scripts = a.scripts.filter((s) => matches(s.name, s.title, s.text, s.script));
     const recent = a.recent.filter((r) => matches(r.name, r.script, r.args.join(" "), r.node ?? ""));
     const running = a.running.filter((r) => matches(r.name, r.script, r.node));
+    const sets = together(running);
     const tabs: [Tab, string, number][] = [
         ["scripts", "Scripts", a.scripts.length],
         ["recent", "Recent", a.recent.length],
@@ -113,6 +115,17 @@ export function Library() {
                         </li>
                     ))}
                 {tab === "running" &&
+                    sets.map((all) => (
+                        <li key={`all:${all[0]!.trace}`}>
+                            <button type="button" onClick={() => a.joinAll(all)} title={all[0]!.script.slice(0, 600)}>
+                                <span class="card-name">
+                                    {all[0]!.name} <em>{counted(all.length, "node")} together</em>
+                                </span>
+                                <span class="card-title">{all.map((r) => r.node).join(", ")}</span>
+                            </button>
+                        </li>
+                    ))}
+                {tab === "running" &&
                     running.map((r) => (
                         <li key={r.trace}>
                             <button
@@ -126,7 +139,7 @@ export function Library() {
                                     <em>since {clock(r.since / 1000)}</em>
                                 </span>
                                 <span class="card-title">
-                                    {r.node || "this server"}, {r.viewers} {r.viewers === 1 ? "viewer" : "viewers"}
+                                    {r.node || "this server"}, {counted(r.viewers, "viewer")}
                                     {r.recorded && `, recorded, ${percent((r.share ?? 0) / 1000)} of a scheduler`}
                                 </span>
                             </button>

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { app } from "../app.ts";
 import { fileName } from "../keep.ts";
 import { about, described, listCsv } from "../model/export.ts";
-import { atLeast, compact, exact, percent, value } from "../model/format.ts";
+import { atLeast, compact, counted, exact, percent, value } from "../model/format.ts";
 import { additive, isAmount, isMean, resultOf, stands } from "../model/functions.ts";
 import { barOf, type Item, lines, type SortBy, sort, tree } from "../model/list.ts";
 import { thingsOf } from "../model/next.ts";
@@ -86,9 +86,7 @@ export function List({ trace, agg }: { trace: Trace; agg: Aggregation }) {
                         nested
                     </Toggle>
                 )}
-                <span class="muted">
-                    {exact(shown.length)} {shown.length === 1 ? "line" : "lines"}
-                </span>
+                <span class="muted">{counted(shown.length, "line")}</span>
                 <span class="grow" />
                 <Pause held={held} over={trace.stopped !== null} onChange={pause} />
                 <Export trace={trace} items={[["CSV", table]]} />

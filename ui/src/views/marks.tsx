@@ -1,7 +1,7 @@
 // marks.tsx - marks on the axis of time, the lines of thresholds, and the dialogs that add and list them.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { app, store, useApp } from "../app.ts";
-import { clock, value } from "../model/format.ts";
+import { clock, counted, value } from "../model/format.ts";
 import {
     addNote,
     addThreshold,
@@ -68,9 +68,18 @@ const linesOn = ({ agg, lay, plot, unit }: Picture, marking: Marking) =>
         .filter((t) => t.agg === agg.name)
         .map((t) => ({ y: plot.y + Math.min(plot.h, Math.max(0, lay.y(t.above))), text: conditionText(t, unit) }));
 
+/** Marks, and where they are in a view. */
+type Places = readonly { mark: Mark; x: number }[];
+
+const placesOn = (marks: readonly Mark[], p: Picture): Places =>
+    marks.flatMap((mark) => {
+        const x = xAt(p, mark.t);
+        return x === null ? [] : [{ mark, x }];
+    });
+
 interface FlagsProps {
     trace: Trace;
-    places: readonly { mark: Mark; x: number }[];
+    places: Places;
     top: number;
     height: number;
     /** The time at a place of the axis. */
@@ -113,10 +122,7 @@ export const useMarks = (trace: Trace): Mark[] =>
 export function HeatFlags({ trace, picture }: { trace: Trace; picture: Picture }) {
     const marks = useMarks(trace);
     const { plot } = picture;
-    const places = marks.flatMap((mark) => {
-        const x = xAt(picture, mark.t);
-        return x === null ? [] : [{ mark, x }];
-    });
+    const places = placesOn(marks, picture);
     return (
         <>
             {linesOn(picture, trace.marking).map((l, i) => (
@@ -151,10 +157,25 @@ export function drawMarking(cx: CanvasRenderingContext2D, trace: Trace, p: Pictu
         cx.stroke();
         cx.fillText(text, plot.x + plot.w - 4, y - 7);
     }
+    cx.setLineDash([]);
+    drawFlags(
+        cx,
+        placesOn(
+            marksOf(trace, trace.marking, (a) => app.unitOf(a)),
+            p,
+        ),
+        plot,
+    );
+}
+
+/** The flags of a view in a picture. */
+export function drawFlags(cx: CanvasRenderingContext2D, places: Places, plot: Picture["plot"]): void {
+    cx.font = font(10.5);
+    cx.textBaseline = "middle";
     cx.textAlign = "left";
-    for (const mark of marksOf(trace, trace.marking, (a) => app.unitOf(a))) {
-        const x = xAt(p, mark.t);
-        if (x === null) continue;
+    cx.lineWidth = 1;
+    cx.setLineDash([5, 4]);
+    for (const { mark, x } of places) {
         cx.strokeStyle = cx.fillStyle = css(mark.kind === "crossed" || mark.kind === "gap" ? "--bad" : "--pick");
         cx.beginPath();
         cx.moveTo(x, plot.y);
@@ -395,8 +416,10 @@ function Notify() {
 
 /** Lets the trace go on when no page views it. */
 export function RecordToggle({ trace }: { trace: Trace }) {
-    if (app.phase !== "running" || app.group || trace.origin) return null;
+    if (app.phase !== "running" || trace.origin) return null;
     const { recorded } = trace;
+    const nodes = app.group?.recorded;
+    const part = recorded && nodes && nodes.on < nodes.of ? ` ${nodes.on} of ${counted(nodes.of, "node")}` : "";
     return (
         <button
             type="button"
@@ -409,7 +432,7 @@ export function RecordToggle({ trace }: { trace: Trace }) {
             }
             onClick={() => app.record(!recorded)}
         >
-            ● {recorded ? "recording" : "record"}
+            ● {recorded ? `recording${part}` : "record"}
         </button>
     );
 }

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp } from "../app.ts";
 import type { Member } from "../group.ts";
-import { ago } from "../model/format.ts";
+import { ago, counted } from "../model/format.ts";
 import type { Now } from "../model/life.ts";
 import { num } from "../model/protocol.ts";
 import { MOST_NODES } from "../model/url.ts";
@@ -79,14 +79,14 @@ export function NodeChooser() {
                 ref={button}
                 aria-expanded={open}
                 aria-haspopup="dialog"
-                aria-label={several ? `${a.chosen.length} nodes: ${a.chosen.join(", ")}` : "several nodes"}
+                aria-label={several ? `${counted(a.chosen.length, "node")}: ${a.chosen.join(", ")}` : "several nodes"}
                 title={several ? a.chosen.join("\n") : "trace several nodes at once"}
                 onClick={() => {
                     void a.fetchNodes();
                     setOpen(!open);
                 }}
             >
-                {several ? `${a.chosen.length} nodes` : "+"} {several && <span class="caret">▾</span>}
+                {several ? counted(a.chosen.length, "node") : "+"} {several && <span class="caret">▾</span>}
             </button>
             {other && <i title="the running trace is on another node">*</i>}
             {open && (

@@ -1,17 +1,16 @@
 // plan.tsx - below the script: what it would match, and the options of its run as fields.
 import { useState } from "preact/hooks";
 import { useApp } from "../app.ts";
-import { estimate, narrowed } from "../model/matched.ts";
+import { estimates, narrowed } from "../model/matched.ts";
 import { FOR, nanoseconds, OPTION_FIELDS, wrong } from "../model/options.ts";
 import { get } from "../net/session.ts";
 import "../style/plan.css";
 
-/** What the script matches on the chosen node. */
+/** What the script matches on the chosen nodes. */
 export function Estimate() {
     const a = useApp();
-    const m = a.plan.matched;
     const enabled = a.phase === "running" ? a.trace?.info.enabled.text : null;
-    const text = enabled ? `placed: ${enabled}` : m?.matches ? estimate(m) : "";
+    const text = enabled ? `placed: ${enabled}` : estimates(a.plan.matched).join(" · ");
     return (
         <p class="estimate" data-testid="estimate" role="status">
             {text}

@@ -13,7 +13,7 @@ import { WIDTHS } from "../model/url.ts";
 import { clip, css, font, lineColours, Path, prepare, save, useSize } from "./canvas.tsx";
 import { Export } from "./export.tsx";
 import { useLooked, useSearch } from "./looked.ts";
-import { Flags, useMarks } from "./marks.tsx";
+import { drawFlags, Flags, useMarks } from "./marks.tsx";
 import { namesLegend, pictures } from "./sheet.ts";
 import { Middle, Pause, Search, Segments, Toggle } from "./widgets.tsx";
 import "../style/series.css";
@@ -204,13 +204,20 @@ export function Series({ trace, agg }: { trace: Trace; agg: Aggregation }) {
         if (to - from >= 5)
             look.set({ range: { from: Math.round(1000 * timeOf(from)), to: Math.round(1000 * timeOf(to)) } });
     };
+    const marks = useMarks(trace);
+    const flags = marks
+        .filter((m) => m.t / 1000 >= t0 && m.t / 1000 <= t1)
+        .map((mark) => ({ mark, x: xOf(mark.t / 1000) }));
     const sheet = () => ({
         trace,
         agg,
         columns,
         filter: looked.keys,
         ...size,
-        draw,
+        draw(cx: CanvasRenderingContext2D) {
+            draw(cx);
+            drawFlags(cx, flags, plot);
+        },
         legend: namesLegend(
             size.width,
             visible.map((l) => ({
@@ -223,10 +230,6 @@ export function Series({ trace, agg }: { trace: Trace; agg: Aggregation }) {
         const others = keyed.filter((l) => l.key !== key).map((l) => l.key);
         setOff(new Set(others.every((k) => off.has(k)) ? [] : others));
     };
-    const marks = useMarks(trace);
-    const flags = marks
-        .filter((m) => m.t / 1000 >= t0 && m.t / 1000 <= t1)
-        .map((mark) => ({ mark, x: xOf(mark.t / 1000) }));
     return (
         <div class="series">
             <div class="toolbar">

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { app } from "../app.ts";
 import { fileName } from "../keep.ts";
 import { about, described, recordsCsv } from "../model/export.ts";
-import { exact } from "../model/format.ts";
+import { counted, exact } from "../model/format.ts";
 import { thingsIn } from "../model/next.ts";
 import type { RecordRow, Trace } from "../model/trace.ts";
 import { save } from "./canvas.tsx";
@@ -52,8 +52,8 @@ export function Console({ trace }: { trace: Trace }) {
             <div class="toolbar">
                 <Search value={search} placeholder="search lines" onInput={setSearch} main />
                 <span class="muted">
-                    {exact(shown.length)} {shown.length === 1 ? "line" : "lines"}
-                    {trace.recordsSkipped > 0 && `, ${exact(trace.recordsSkipped)} records left out`}
+                    {counted(shown.length, "line")}
+                    {trace.recordsSkipped > 0 && `, ${counted(trace.recordsSkipped, "record")} left out`}
                 </span>
                 <span class="grow" />
                 <Pause held={held} over={trace.stopped !== null} onChange={pause} />

@@ -2,6 +2,9 @@
 //
 //   test/ui/run --bench [SECONDS [VIEW]]   a table, and build/bench-page.json; SECONDS (20) for each view, or for the one that is named so
 //   test/ui/run --bench SECONDS columns    columns of 100 ms: from a message to its pixel, and what the page has in use after each minute
+//   test/ui/run --bench COUNT events       so many calls in a node, one each 2 to 3 s: from the call to its pixel in a column of 100 ms
+//   test/ui/run --bench SECONDS costs      the figures of doc/page.md: the first paint, 60 events, and columns for SECONDS; 900 and 20 minutes
+//                                          show five minutes in which the page has all that it keeps
 //
 // The script runs in the server's own process, so that no node is needed. Of the main thread: `busy` is the share of the time that it
 // was not idle, `long` the tasks of over 50 ms, of which `longest` is one; a reading comes each second and is one task or two. `heap` is what is
@@ -9,8 +12,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_VIEW, NO_PLACE, type View, write } from "../../src/model/url.ts";
-import { type Browsers, click, ROOT, until } from "./browser.ts";
-import { Server } from "./node.ts";
+import { type Browsers, click, firstPaint, ROOT, until } from "./browser.ts";
+import { ErlangNode, Server } from "./node.ts";
 
 // 640 each 5 ms; no statement is long, since a script has its limit. An event of it is longer than one may be otherwise.
 const FULL = `#pragma D option quiet
@@ -20,6 +23,7 @@ tick-5ms { ${Array.from({ length: 640 }, (_, k) => `@["key",(i+${k})%2000]=lquan
 `;
 
 const CELLS = 2000 * 63;
+const EVENTS = 60;
 
 const VIEWS: [string, Partial<View>][] = [
     ["heat map", { view: "heatmap" }],
@@ -92,6 +96,96 @@ function watchPixels(): void {
     };
 }
 
+const STEPS = `#pragma D option quiet
+#pragma D option aggrate=100ms
+erlang*:etui:step/1:entry { @["step"] = lquantize(1, 0, 4, 1); }
+`;
+
+/**
+ * Notes when a cell is drawn in the latest second of the map, which is ten wide, if none was there before. That reads pixels in each frame,
+ * which takes time: without it the page is faster. Runs in the page.
+ */
+function watchCells(): void {
+    const w = window as unknown as { cells: number[] };
+    w.cells = [];
+    let there = false;
+    const look = () => {
+        const canvas = document.querySelector<HTMLCanvasElement>("[data-testid=heatmap]");
+        if (canvas && canvas.width > 0) {
+            const wide = Math.ceil(canvas.width / 8);
+            const { data } = canvas.getContext("2d")!.getImageData(canvas.width - wide, 0, wide, canvas.height);
+            let coloured = 0;
+            for (let i = 0; i < data.length; i += 4) {
+                const [r, g, b] = [data[i]!, data[i + 1]!, data[i + 2]!];
+                if (Math.max(r, g, b) - Math.min(r, g, b) > 60) coloured++;
+            }
+            // what a frame has drawn is on the screen before the next one
+            if (coloured > 20 && !there)
+                requestAnimationFrame(() => w.cells.push(performance.timeOrigin + performance.now()));
+            there = coloured > 20;
+        }
+        requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+}
+
+/** Calls it in a process of its own (the one that takes the orders is not traced), and says when. */
+const CALL =
+    "begin S = self(), spawn(fun() -> T = os:system_time(microsecond), etui:step(1), S ! {called, T} end), receive {called, T} -> T end end";
+
+/** From a call in a node to its pixel; both times are those of this host's clock. */
+async function events(browsers: Browsers, count: number): Promise<void> {
+    const node = await ErlangNode.start();
+    const server = await Server.start(node.name);
+    try {
+        await node.call("etui:step(1)"); // which loads the module
+        const { context } = await browsers.context();
+        await context.addInitScript(watchCells);
+        const page = await context.newPage();
+        const view = { ...DEFAULT_VIEW, view: "heatmap" as const, column: 100, percentiles: [] };
+        const look = { ...NO_PLACE, width: 10_000 };
+        await page.goto(server.at("/", write({ node: node.name, name: "", script: STEPS, args: [], view, look })));
+        await until("a connection", () => page.locator(".run").isEnabled());
+        await click(page, ".run");
+        await page.waitForSelector("[data-phase=running]");
+        const took: number[] = [];
+        // the first one shows the map
+        for (let i = -1; i < count; i++) {
+            await page.waitForTimeout(2000 + 1000 * Math.random());
+            await page.evaluate(() => (window as unknown as { cells: number[] }).cells.splice(0));
+            const at = await node.call(CALL);
+            const drawn = await until("its cell", () =>
+                page.evaluate(() => (window as unknown as { cells: number[] }).cells[0]),
+            );
+            if (i >= 0) took.push(drawn - (at as number) / 1000);
+        }
+        const [median, p95] = [quantile(took, 0.5).toFixed(0), quantile(took, 0.95).toFixed(0)];
+        console.log(
+            `  ${took.length} events: from the call to its pixel: median ${median} ms, p95 ${p95} ms, longest ${Math.max(...took).toFixed(0)} ms`,
+        );
+        await context.close();
+    } finally {
+        await server.end();
+        await node.end();
+    }
+}
+
+/** What is loaded before the page can be used. */
+async function paint(browsers: Browsers): Promise<void> {
+    const server = await Server.start("");
+    try {
+        const { context } = await browsers.context();
+        const page = await context.newPage();
+        await page.goto(server.at("/"));
+        await until("a connection", () => page.locator(".run").isVisible());
+        const { bytes, first } = await firstPaint(page);
+        console.log(`  first paint: ${(bytes / 1024).toFixed(0)} KiB in ${first.length + 1} files`);
+        await context.close();
+    } finally {
+        await server.end();
+    }
+}
+
 /** Columns of 100 ms with 128 rows: from a reading to its pixel, and the memory in use, each minute. */
 async function columns(browsers: Browsers, seconds: number): Promise<void> {
     const server = await Server.start("");
@@ -125,7 +219,12 @@ async function columns(browsers: Browsers, seconds: number): Promise<void> {
 }
 
 export async function bench(browsers: Browsers, seconds: number, only = ""): Promise<void> {
-    if (only === "columns") return columns(browsers, seconds);
+    if (only === "events") return events(browsers, seconds);
+    if (only === "costs") {
+        await paint(browsers);
+        await events(browsers, EVENTS);
+    }
+    if (only === "columns" || only === "costs") return columns(browsers, seconds);
     const server = await Server.start("");
     const figures: Figures[] = [];
     try {

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { gzipSync } from "node:zlib";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { hasEndedServer, InVain, pageErrors, Unable } from "./results.ts";
 
@@ -188,6 +189,16 @@ const PICTURES = process.env.PICTURES ?? join(ROOT, "build", "ui");
 /** Pictures are those of doc/images: WebP, which is a fifth of the size. */
 const FOR_DOC = process.env.PICTURE_SECONDS !== undefined;
 const QUALITY = 0.82;
+
+export const DIST = join(ROOT, "ui", "dist");
+
+/** The files that the page has loaded until now, and how many bytes they are with index.html, packed. */
+export async function firstPaint(page: Page): Promise<{ bytes: number; first: string[] }> {
+    const urls = await page.evaluate(() => performance.getEntriesByType("resource").map((e) => e.name));
+    const first = [...new Set(urls.map((u) => new URL(u).pathname).filter((p) => p.startsWith("/assets/")))];
+    const packed = (p: string) => gzipSync(readFileSync(join(DIST, p)), { level: 9 }).length;
+    return { bytes: ["index.html", ...first].reduce((n, p) => n + packed(p), 0), first };
+}
 
 /** A picture of the page in build/ui; the pointer out of the way unless it is to be seen. */
 export async function picture(page: Page, name: string): Promise<void> {

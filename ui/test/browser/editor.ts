@@ -1,11 +1,22 @@
 // editor.ts - tests of the editor and of what is said of a run, against the made-up server: what is loaded when, errors of probes, documentation,
 // options, the question before a dear run, banners that help.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { started, T0 } from "../fake/world.ts";
-import { type Browsers, type Case, click, enter, like, picture, ROOT, same, until, written } from "./browser.ts";
+import {
+    type Browsers,
+    type Case,
+    click,
+    DIST,
+    enter,
+    firstPaint,
+    like,
+    picture,
+    same,
+    until,
+    written,
+} from "./browser.ts";
 import { type FakeServer, type Stage, stage } from "./fake.ts";
 import { agg } from "./views.ts";
 
@@ -35,7 +46,7 @@ export function editor(browsers: Browsers, server: FakeServer): Case[] {
         s.send({
             type: "matched",
             id: check.id as number,
-            node: "shop@host",
+            node: check.node as string,
             matches: [{ line: 1, column: 1, length: 19, name: "entry", probes: functions, functions, modules }],
             functions: 8037,
             modules: 410,
@@ -50,16 +61,11 @@ export function editor(browsers: Browsers, server: FakeServer): Case[] {
             "editor: first paint needs at most 150 KB; CodeMirror comes when the editor is entered",
             "/list",
             async (s) => {
-                const dist = join(ROOT, "ui/dist");
-                const html = readFileSync(join(dist, "index.html"), "utf8");
                 await until("the script", async () => /\$1::entry/.test((await written(s.page)) ?? ""));
-                const paths = (await loaded(s)).map((u) => new URL(u).pathname);
-                const first = [...new Set(paths.filter((p) => p.startsWith("/assets/")))];
-                const packed = (p: string) => gzipSync(readFileSync(join(dist, p)), { level: 9 }).length;
-                const sum = first.reduce((n, p) => n + packed(p), gzipSync(html).length);
-                assert.ok(sum <= 150 * 1024, `${sum} bytes: ${first.join(" ")}`);
+                const { bytes, first } = await firstPaint(s.page);
+                assert.ok(bytes <= 150 * 1024, `${bytes} bytes: ${first.join(" ")}`);
                 assert.ok(
-                    first.length >= 2 && first.length < readdirSync(join(dist, "assets")).length,
+                    first.length >= 2 && first.length < readdirSync(join(DIST, "assets")).length,
                     first.join(" "),
                 );
                 assert.ok(!first.some((p) => p.includes("/code-")), "not CodeMirror");
@@ -124,6 +130,45 @@ export function editor(browsers: Browsers, server: FakeServer): Case[] {
             s.send({ type: "viewers", viewers: 1 });
             await like(() => s.page.locator("[data-testid=problems]").textContent(), /does not match/);
         }),
+
+        on(
+            "editor: each of several nodes is asked, and the one that lacks a probe is named",
+            "/#node=shop%40one&node=shop%40two",
+            async (s) => {
+                const check = await matches(s, 41, 1);
+                assert.equal(check.node, "shop@one");
+                const from = s.said.indexOf(check as never) + 1;
+                const other = await s.says("check", from);
+                assert.deepEqual([other.node, other.script], ["shop@two", script]);
+                const place = { line: 1, column: 1, length: 19 };
+                s.send({
+                    type: "matched",
+                    id: other.id,
+                    node: "shop@two",
+                    matches: [{ ...place, name: null, probes: 0, functions: 0, modules: 0 }],
+                    functions: 8037,
+                    modules: 410,
+                    diagnostics: [
+                        {
+                            ...place,
+                            severity: "error",
+                            tag: "D_PDESC_ZERO",
+                            text: "it matches no probe",
+                            hint: null,
+                            file: "script.d",
+                            source: script,
+                            rendered: "",
+                        },
+                    ],
+                });
+                await like(
+                    () => s.page.locator("[data-testid=problems]").textContent(),
+                    /shop@two: it matches no probe/,
+                );
+                await like(() => estimate(s), /^shop@one: 41 of 8\s037 functions.* · shop@two: nothing$/);
+                assert.equal(s.said.slice(from).filter((m) => m.type === "check").length, 1);
+            },
+        ),
 
         on("editor: documentation of a word, by pointer and by keyboard", "/", async (s) => {
             const content = await enter(s.page);

@@ -71,6 +71,11 @@ export function evidence(browsers: Browsers, server: FakeServer): Case[] {
             await same(() => keysOf(s.page), keys);
             assert.deepEqual(gunzipSync(await saved(s.page)), gunzipSync(first));
             await picture(s.page, "session-opened");
+            // it is a step like any other
+            await s.page.goBack();
+            await s.page.getByText("Open a saved session").waitFor();
+            await s.page.goForward();
+            await same(() => keysOf(s.page), keys);
             // by the field, from the start page, and not compressed
             await s.page.reload();
             const [chooser] = await Promise.all([
@@ -83,6 +88,31 @@ export function evidence(browsers: Browsers, server: FakeServer): Case[] {
             // what was opened can be run
             await run(s, [WAIT], waits[0]!);
             await same(async () => await s.page.locator("[data-testid=stopped]").count(), 0);
+        }),
+
+        on("a saved session has its gaps: said, marked, and in pictures of it", async (s) => {
+            await run(s, [WAIT], ...waits);
+            await same(async () => (await keysOf(s.page)).length, 3);
+            s.send({ type: "stopped", reason: "exit", status: 0, ms: 10000 });
+            await s.page.waitForSelector("[data-phase=stopped]");
+            const text = gunzipSync(await saved(s.page)).toString();
+            const at = waits[0]!.t - 1000;
+            const gap = { from: at + 4000, to: at + 7200, what: "node" };
+            const file = text.replace('"version":1', '"version":3').replace('"aggregations":[{"id":0,"normal"', `"gaps":[${JSON.stringify(gap)}],$&`); // biome-ignore format: one line
+            await s.page.reload();
+            await s.page.getByText("Open a saved session").waitFor();
+            await drop(s.page, "a.erltrace.json", Buffer.from(file));
+            await like(() => s.page.getByTestId("gap").textContent(), /node restarted: 3\.2 s missing/);
+            await same(() => s.page.locator(".marks-button").textContent(), "marks 1");
+            assert.equal(gunzipSync(await saved(s.page)).toString(), file);
+            for (const tab of ["Heat map", "Time series"]) {
+                await s.page.getByRole("tab", { name: tab }).click();
+                assert.match(
+                    (await download(s.page, "SVG image")).data.toString(),
+                    /node restarted: 3\.2 s missing/,
+                    tab,
+                );
+            }
         }),
 
         on("a page with its session opens from disk, without a server", async (s) => {

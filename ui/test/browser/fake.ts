@@ -6,11 +6,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import type { Page, WebSocketRoute } from "playwright-core";
-import type { Message, NodeInfo } from "../../src/model/protocol.ts";
+import type { Message, NodeInfo, RunningTrace } from "../../src/model/protocol.ts";
 import { HELLO, NODES, PROBES, SCRIPTS } from "../fake/world.ts";
-import { type Browsers, type Open, pass, ROOT, until } from "./browser.ts";
+import { type Browsers, DIST, type Open, pass, until } from "./browser.ts";
 
-const DIST = join(ROOT, "ui", "dist");
 const TYPES: Record<string, string> = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -26,6 +25,17 @@ export class FakeServer {
     /** As a server that was started again: the page's token is of another one. */
     refuses = false;
     nodes: NodeInfo[] = NODES;
+    running: RunningTrace[] = [
+        {
+            trace: 12,
+            node: "shop@host",
+            name: "latency.d",
+            script: SCRIPTS[0]!.script,
+            args: [],
+            viewers: 2,
+            since: Date.now() - 60000,
+        },
+    ];
 
     constructor() {
         this.server = createServer((req, res) => {
@@ -48,17 +58,7 @@ export class FakeServer {
                         protocol: 1,
                         destructive: false,
                         node: "shop@host",
-                        traces: [
-                            {
-                                trace: 12,
-                                node: "shop@host",
-                                name: "latency.d",
-                                script: SCRIPTS[0]!.script,
-                                args: [],
-                                viewers: 2,
-                                since: Date.now() - 60000,
-                            },
-                        ],
+                        traces: this.running,
                     });
                 case "/api/nodes":
                     return json({ nodes: this.nodes });

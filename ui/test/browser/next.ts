@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Page, WebSocketRoute } from "playwright-core";
 import { LIVE_MAPS } from "../../src/model/live.ts";
 import { nextOf, type Thing } from "../../src/model/next.ts";
-import { DEFAULT_VIEW, write } from "../../src/model/url.ts";
+import { DEFAULT_VIEW, read, write } from "../../src/model/url.ts";
 import { HELLO, started, T0 } from "../fake/world.ts";
 import { AXE, violations } from "./access.ts";
 import { type Browsers, type Case, download, like, picture, ROOT, same, until } from "./browser.ts";
@@ -105,6 +105,101 @@ export function next(browsers: Browsers, server: FakeServer): Case[] {
             await page.locator("[data-testid=first]").waitFor();
             await steps.getByRole("button", { name: wanted.name }).click();
             await page.getByRole("tab", { name: "Heat map", selected: true }).waitFor();
+        }),
+        on("Back and Forward go over the steps, as a click on each does, and over the views of each", async (s) => {
+            const { page } = s;
+            const at = () => page.locator("nav.way [aria-current=step]").textContent();
+            const rows = () => page.locator(".list-row:not(.title):not(.total) .name").allTextContents();
+            const tab = (name: string) => page.getByRole("tab", { name, selected: true }).waitFor();
+            const ended = page.getByTestId("left");
+            await page.getByPlaceholder("search scripts").fill("functions module");
+            await page.locator("[data-testid=scripts] button").click();
+            await calls(s, 1, "shop:order/2");
+            await page.getByRole("tab", { name: "Time series" }).click();
+            await page.getByRole("tab", { name: "List" }).click();
+            // a menu's script, which does not start: Back shows the rows and their script again
+            const follow = async () => {
+                const from = s.said.length;
+                await page.locator(".list-row", { hasText: "shop:order/2" }).first().click({ button: "right" });
+                await page.getByRole("menuitem").first().click();
+                return s.says("start", from);
+            };
+            const refused = await follow();
+            s.send({ type: "failed", id: refused.id, tag: "X", text: "not on this node", hint: null });
+            await page.locator("[data-phase=failed]").waitFor();
+            await page.goBack();
+            await page.locator("[data-phase=stopped]").waitFor();
+            await same(at, "calls.d lists");
+            await tab("List");
+            // one that starts
+            const start = await follow();
+            s.send(
+                {
+                    ...started(T0),
+                    id: start.id,
+                    trace: 13,
+                    name: start.name as string,
+                    script: start.script as string,
+                    aggregations: [agg(0, "@took_ns", "quantize", ["string"])],
+                },
+                { type: "state", n: 0, t: T0, skipped: 0, aggregations: [] },
+            );
+            await page.locator("[data-phase=running]").waitFor();
+            await tab("Heat map");
+            const name = `${start.name}`;
+            await same(at, name);
+            // Back: its trace is told to stop, and the user that it was; what it still says is kept at its step
+            const from = s.said.length;
+            await page.goBack();
+            await s.says("stop", from);
+            await same(at, "calls.d lists");
+            await tab("List");
+            await like(async () => (await ended.textContent()) ?? "", new RegExp(`^${name} has ended for this page`));
+            s.send(column(1, { id: 0, keys: [[0, "late"]], add: [[0, 7, 1]] }), {
+                type: "stopped",
+                trace: 13,
+                reason: "left",
+                text: "",
+            });
+            // the views of the step, then the first page; nothing more is told to stop
+            await page.goBack();
+            await tab("Time series");
+            await page.goBack();
+            await tab("List");
+            await page.goBack();
+            await page.getByTestId("first").waitFor();
+            await same(at, "start");
+            assert.equal(s.said.slice(from).filter((m) => m.type === "stop").length, 1);
+            // Forward
+            await page.goForward();
+            await same(at, "calls.d lists");
+            await tab("List");
+            await same(async () => await ended.count(), 0);
+            await page.goForward();
+            await tab("Time series");
+            await page.goForward();
+            await tab("List");
+            await same(rows, ["shop:order/2⋯"]);
+            await page.goForward();
+            await same(at, name);
+            await page.getByRole("tab", { name: "List" }).click();
+            await same(rows, ["late"]);
+            // a click on a step is the same way: Forward comes back from it
+            await page.getByRole("button", { name: "start", exact: true }).click();
+            await same(at, "start");
+            await page.goForward();
+            await same(at, "calls.d lists");
+            // another tab of the browser, or the page loaded again, has no data of these steps, and says so
+            await page.reload();
+            await until("the list of scripts", () => s.page.locator(".card-name").count());
+            await page.goForward();
+            await page.goForward();
+            await page.goForward();
+            await like(
+                async () => (await page.locator(".banner.warn").textContent()) ?? "",
+                /data of this step are gone/,
+            );
+            assert.equal(read(new URL(page.url()).hash).name, name);
         }),
         on(
             "small maps: one is refused, one is stopped and goes on, one opens large with what it has seen",

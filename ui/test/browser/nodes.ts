@@ -32,7 +32,7 @@ const AGGREGATIONS = [
 /** A page with a socket for each node that it traces. */
 export class Nodes {
     readonly sockets = new Map<string, WebSocketRoute>();
-    readonly said: { node: string; type: string }[] = [];
+    readonly said: { node: string; type: string; id: number; on?: boolean }[] = [];
     private constructor(
         readonly page: Page,
         private readonly errors: string[],
@@ -46,11 +46,12 @@ export class Nodes {
         await page.routeWebSocket(/\/ws$/, (ws) => {
             let node = "";
             ws.onMessage((text) => {
-                const m = JSON.parse(String(text)) as { type: string; node: string; trace?: number };
+                const m = JSON.parse(String(text)) as Nodes["said"][number] & { trace?: number };
                 if (m.type === "ping") return ws.send(JSON.stringify({ type: "pong", t: 0 }));
-                if (m.type === "rejoin") s.sockets.set((node = NAMES[(m.trace! - FIRST) % 2]!), ws); // two nodes
+                if (m.type === "rejoin" || m.type === "join")
+                    s.sockets.set((node = NAMES[(m.trace! - FIRST) % 2]!), ws); // two nodes
                 if (m.type === "start") s.sockets.set((node = m.node), ws);
-                s.said.push({ node, type: m.type });
+                s.said.push({ ...m, node });
             });
             ws.send(JSON.stringify(HELLO));
         });
@@ -294,6 +295,104 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
                 await like(() => s.state("shop@one").textContent(), /running/);
                 await same(() => page.locator("[data-testid=total] .num").last().textContent(), "17");
                 await s.close();
+            },
+        },
+        {
+            name: "nodes: Back ends the traces of all, Forward shows what they counted until the end",
+            async run() {
+                const both = NAMES.slice(0, 2);
+                const s = await Nodes.open(b, server, both, { view: "list" });
+                const { page } = s;
+                await s.run(both, { script: SCRIPT });
+                s.send("shop@one", reading(1, 5));
+                s.send("shop@two", reading(1, 7));
+                const total = () => page.locator("[data-testid=total] .num").last().textContent();
+                await same(total, "12");
+                const nodes = page.getByRole("button", { name: "2 nodes: shop@one, shop@two" });
+                await page.goBack();
+                const told = () => s.said.filter((m) => m.type === "stop").map((m) => m.node);
+                await until("both to be told", () => told().length === 2);
+                assert.deepEqual(told().sort(), both);
+                // what each still has is kept
+                for (const node of both)
+                    s.send(node, reading(2, 3), {
+                        type: "stopped",
+                        reason: "left",
+                        text: "",
+                        output: `END of ${node}`,
+                    });
+                await page.getByTestId("first").waitFor();
+                await page.getByTestId("left").waitFor();
+                await nodes.waitFor();
+                await page.goForward();
+                await same(total, "18");
+                await page.locator("[data-phase=stopped]").waitFor();
+                await nodes.waitFor();
+                assert.equal(told().length, 2, "each once: a second time would not wait for the last data");
+                assert.equal(s.said.filter((m) => m.type === "start").length, 2);
+                await s.close();
+            },
+        },
+        {
+            name: "nodes: the traces of all are recorded, what one server refuses is said, and they are joined as one",
+            async run() {
+                const both = NAMES.slice(0, 2);
+                const s = await Nodes.open(b, server, both, { view: "list" });
+                const { page } = s;
+                await s.run(both, { script: SCRIPT });
+                for (const node of both) s.send(node, reading(1, 5));
+                const toggle = page.getByRole("button", { name: /^● record/ });
+                await toggle.click();
+                const asked = () => s.said.filter((m) => m.type === "record");
+                await until("both to be asked", () => asked().length === 2);
+                assert.deepEqual(
+                    asked().map((m) => [m.node, m.on]),
+                    both.map((node) => [node, true]),
+                );
+                const refused = asked()[1]!.id;
+                s.send("shop@one", { type: "viewers", viewers: 1, recorded: true });
+                s.send("shop@two", { type: "failed", id: refused, tag: "WEB_LIMIT", text: "too many", hint: null });
+                await page.getByText("shop@two: too many").waitFor();
+                await same(() => toggle.textContent(), "● recording 1 of 2 nodes");
+                s.send("shop@two", { type: "viewers", viewers: 1, recorded: true });
+                await same(() => toggle.textContent(), "● recording");
+                await like(() => page.locator(".stop").getAttribute("title"), /the recording goes on/);
+                await toggle.click();
+                await until("both to be asked again", () => asked().length === 4);
+                assert.ok(
+                    asked()
+                        .slice(2)
+                        .every((m) => m.on === false),
+                );
+                for (const node of both) s.send(node, { type: "viewers", viewers: 1, recorded: false });
+                await same(() => toggle.textContent(), "● record");
+                await s.close();
+
+                // who comes later sees them in the list of what runs
+                const before = server.running;
+                const of = (node: string, trace: number, script = SCRIPT) => ({ trace, node, script, name: "my.d", args: [], viewers: 0, since: T, recorded: true }); // biome-ignore format: one line
+                server.running = [of("shop@one", FIRST), of("till@three", 7, "BEGIN { }"), of("shop@two", FIRST + 1)];
+                try {
+                    const s = await Nodes.open(b, server, [], { view: "list" });
+                    const { page } = s;
+                    await page.getByRole("tab", { name: "Running 3" }).click();
+                    await page.getByRole("button", { name: /^my\.d 2 nodes together/ }).click();
+                    await until("both to be joined", () => s.said.filter((m) => m.type === "join").length === 2);
+                    for (const [i, node] of both.entries()) {
+                        const now = [0, 1].map((id) => ({ id, keys: [[0, "order/2"]], now: [id === 0 ? [0, bucket(1000), 8 + i] : [0, 8 + i]] })) as Results["aggregations"]; // biome-ignore format: one line
+                        s.send(
+                            node,
+                            started(T, { node, trace: FIRST + i, shared: true, aggregations: AGGREGATIONS }),
+                            { type: "history", columns: [reading(1, 8 + i)] },
+                            { type: "state", n: 1, t: T + 1000, skipped: 0, aggregations: now },
+                        );
+                    }
+                    await same(() => page.locator("[data-testid=total] .num").last().textContent(), "17");
+                    assert.equal(s.said.filter((m) => m.type === "start").length, 0);
+                    await s.close();
+                } finally {
+                    server.running = before;
+                }
             },
         },
         ...(["phone", "desk", "wall"] as const).map((size) => ({

@@ -548,10 +548,11 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             await same(async () => (await texts(s, ".list-row .strong")).map(plain), ["3", "0"]);
         }),
 
-        on("lower bounds are marked: list, keys, time series, flame graph, files", "/heatmap", async (s) => {
+        on("lower bounds are marked: list, keys, cells, time series, flame graph, files", "/heatmap", async (s) => {
+            const sizes = agg(1, "@size", "quantize", ["string"]);
             await run(
                 s,
-                [agg(0, "@words", "sum", ["string", "stack"]), agg(1, "@size", "quantize", ["string"])],
+                [agg(0, "@words", "sum", ["string", "stack"]), sizes],
                 column(
                     1,
                     {
@@ -584,6 +585,18 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             const told = (name: string) => row("keys", name).locator(".num").allTextContents();
             await like(async () => (await told("large")).join(), /^3,≥1\d{3},≥[12]\d{3}$/);
             await like(async () => (await told("small")).join(), /^1,\d+(\.\d)?,\d+(\.\d)?$/);
+            // the cells of each: under the pointer, at the side, in the file
+            const map = await HeatMapOnScreen.of(s.page, { info: sizes, used: [67, 74] });
+            await like(async () => (await map.hover(0, 74)).range, /^≥1/);
+            await like(async () => (await map.hover(0, 67)).range, /^\d/);
+            await map.click(0, 74);
+            await like(() => s.page.locator("[data-testid=cell] .what").textContent(), /, ≥1/);
+            await s.page.keyboard.press("Escape");
+            const [, heat] = await download(s, "CSV");
+            assert.match(
+                heat.toString(),
+                /count,at least\r\n[^\n]*,small,\d+,\d+,1,false\r\n[^\n]*,large,\d+,\d+,3,true\r\n/,
+            );
             await s.page.getByRole("tab", { name: "List" }).click();
             const value = (key: string) => s.page.locator(`.list-row[data-key="${key}"] .strong`).first();
             await s.page.getByLabel("aggregation", { exact: true }).selectOption("@words");
@@ -989,18 +1002,18 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             );
             await same(async () => await s.page.locator(".banner.bad[role=alert]").count(), 1);
             await same(async () => await s.page.locator(".pause").count(), 0);
-            for (const [reason, title] of [
-                ["limit", /Stopped at a limit/],
-                ["error", /ended with an error/],
+            for (const [reason, title, skipped, late] of [
+                ["limit", /Stopped at a limit/, 3, /3 intervals came late/],
+                ["error", /ended with an error/, 1, /1 interval came late/],
             ] as const) {
                 await run(s, [WAIT], ...waits.slice(0, 2), {
                     type: "state",
                     n: 2,
                     t: T0 + 2000,
-                    skipped: 3,
+                    skipped,
                     aggregations: [],
                 });
-                await like(async () => (await texts(s, ".banner.warn"))[0], /3 intervals came late/);
+                await like(async () => (await texts(s, ".banner.warn"))[0], late);
                 s.send(
                     { type: "stopped", trace: 12, reason, text: "that is why", ms: 2000, output: "" },
                     {

@@ -4,7 +4,7 @@
 // worked out in state.ts and drawn in draw.ts and axes.ts; all arithmetic is in model/heat.ts.
 import { useRef, useState } from "preact/hooks";
 import { app, store } from "../../app.ts";
-import { ago, moment } from "../../model/format.ts";
+import { ago, counted, moment } from "../../model/format.ts";
 import { Together } from "../../model/together.ts";
 import type { Aggregation, Trace } from "../../model/trace.ts";
 import { useSize } from "../canvas.tsx";
@@ -81,7 +81,7 @@ export function HeatMap({ trace, agg }: { trace: Trace; agg: Aggregation }) {
                             size={size}
                             drag={drag}
                             moves={moves}
-                            label={`heat map of ${agg.name}: ${columns.length} columns; left and right move in time, up and down choose cells, whose keys are listed at the side`}
+                            label={`heat map of ${agg.name}: ${counted(columns.length, "column")}; left and right move in time, up and down choose cells, whose keys are listed at the side`}
                             box={box}
                         >
                             {notes}

@@ -2,7 +2,7 @@
 // shown on all.
 import type { ComponentChildren, RefObject } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { compact } from "../../model/format.ts";
+import { compact, counted } from "../../model/format.ts";
 import type { Together } from "../../model/together.ts";
 import type { Size } from "../canvas.tsx";
 import { HeatBox } from "./map.tsx";
@@ -58,7 +58,7 @@ export function NodeMaps({ trace, heat, pictures, size, drag, moves, box, childr
                             size={size}
                             drag={drag}
                             moves={moves}
-                            label={`heat map of ${picture.agg.name} on ${node}: ${columns.length} columns`}
+                            label={`heat map of ${picture.agg.name} on ${node}: ${counted(columns.length, "column")}`}
                             {...(k === 0 ? { box } : {})}
                             linked={over && over.k !== k && i >= 0 ? { i, r: over.r } : null}
                             onHover={(cell) =>

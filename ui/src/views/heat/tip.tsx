@@ -1,7 +1,7 @@
 // tip.tsx - what is in the cell under the pointer.
 import { total, valuesOf } from "../../model/buckets.ts";
-import { compact, exact, moment, percent, range } from "../../model/format.ts";
-import { type Cell, keyCounts } from "../../model/heat.ts";
+import { atLeast, compact, exact, moment, percent, range } from "../../model/format.ts";
+import { type Cell, hasLower, keyCounts } from "../../model/heat.ts";
 import { keyText } from "../../model/trace.ts";
 import type { Size } from "../canvas.tsx";
 import { Middle } from "../widgets.tsx";
@@ -25,7 +25,8 @@ export function Tip({ picture, cell, at, size }: Props) {
     const all = hist ? total(hist) || 1 : 1;
     const upTo = (first: number) => total([...(hist ?? [])].filter(([b]) => b >= first && b <= row.last));
     const count = upTo(row.first);
-    const keys = count > 0 ? keyCounts(agg, parts, row.first, row.last).keys.slice(0, KEYS) : [];
+    const found = keyCounts(agg, parts, row.first, row.last);
+    const keys = found.keys.slice(0, KEYS);
     const seconds = (t - from) / 1000;
     return (
         <div
@@ -40,7 +41,7 @@ export function Tip({ picture, cell, at, size }: Props) {
                 <dt>time</dt>
                 <dd>{moment(t, width)}</dd>
                 <dt>range</dt>
-                <dd>{range(values.from, values.to, unit)}</dd>
+                <dd>{atLeast(range(values.from, values.to, unit), hasLower(agg, found))}</dd>
                 <dt>count</dt>
                 <dd>{hist ? exact(count) : "not known"}</dd>
                 {hist && (picture.rate || Math.abs(seconds - 1) > 0.1) && (
