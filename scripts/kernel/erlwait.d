@@ -25,19 +25,25 @@ sched:::off-cpu
 /erlpid != "" && ($1 == 0 || pid == $1)/
 {
     self->off = timestamp;
+    self->name = erlname;
+    self->process = erlpid;
+    self->function = erlfunc;
 }
 
 sched:::on-cpu
-/self->off && erlpid != ""/
+/self->off/
 {
     this->in = self->call == NULL ? "preempted" : self->call;
-    @total[erlname, erlpid, erlfunc, this->in] = sum((timestamp - self->off) / 1000);
-    @longest[erlname, erlpid, erlfunc, this->in] = max((timestamp - self->off) / 1000);
+    @total[self->name, self->process, self->function, this->in] = sum((timestamp - self->off) / 1000);
+    @longest[self->name, self->process, self->function, this->in] = max((timestamp - self->off) / 1000);
 }
 
 sched:::on-cpu
 {
     self->off = 0;
+    self->name = 0;
+    self->process = 0;
+    self->function = 0;
 }
 
 dtrace:::END

@@ -80,9 +80,13 @@ static struct oncpu_dirty_place agreed(unsigned n)
     return p;
 }
 
-static uint64_t found(const struct oncpu_dirty_place *p, int i)
+/* Expects an answer about a thread; where it is found, its record. */
+static void expect(const struct oncpu_dirty_place *p, int i, enum oncpu_dirty_is is)
 {
-    return oncpu_dirty_record_of(p, memory, BACK, all[i].tid);
+    uint64_t record = 0;
+    assert_int_equal(oncpu_dirty_record_of(p, memory, BACK, all[i].tid, &record), is);
+    if (is == ONCPU_DIRTY_FOUND)
+        assert_int_equal(record, record_of(&all[i]));
 }
 
 static void a_record_is_found(void **state)
@@ -91,10 +95,12 @@ static void a_record_is_found(void **state)
     set_data();
     begin();
     const struct oncpu_dirty_place p = agreed(NORMAL), one = agreed(1);
-    assert_int_equal(found(&p, DIRTY), record_of(&all[DIRTY]));
-    assert_int_equal(found(&one, DIRTY), record_of(&all[DIRTY]));
-    assert_int_equal(found(&p, STRANGER), 0);
-    assert_int_equal(oncpu_dirty_record_of(&p, memory, BACK, 0x7fffffff), 0); /* no such thread */
+    expect(&p, DIRTY, ONCPU_DIRTY_FOUND);
+    expect(&one, DIRTY, ONCPU_DIRTY_FOUND);
+    expect(&p, STRANGER, ONCPU_DIRTY_NOT);
+    uint64_t record;
+    assert_int_equal(oncpu_dirty_record_of(&p, memory, BACK, 0x7fffffff, &record),
+                     ONCPU_DIRTY_UNPROVEN); /* there is no such thread */
     end();
 }
 
@@ -104,7 +110,7 @@ static void nobody_has_agreed(void **state)
     set_data();
     begin();
     const struct oncpu_dirty_place p = agreed(0);
-    assert_int_equal(found(&p, DIRTY), 0);
+    expect(&p, DIRTY, ONCPU_DIRTY_UNPROVEN);
     end();
 }
 
@@ -117,13 +123,13 @@ static void they_do_not_agree(void **state)
     all[1].data[1] = all[1].record;
     begin();
     struct oncpu_dirty_place p = agreed(NORMAL);
-    assert_int_equal(found(&p, DIRTY), 0);
+    expect(&p, DIRTY, ONCPU_DIRTY_UNPROVEN);
     p = agreed(1);
     oncpu_dirty_agree(&p, memory, all[2].tid, all[1].self, record_of(&all[2]));
-    assert_int_equal(found(&p, DIRTY), 0);
+    expect(&p, DIRTY, ONCPU_DIRTY_UNPROVEN);
     p = agreed(1);
     oncpu_dirty_agree(&p, memory, all[2].tid, 0, record_of(&all[2]));
-    assert_int_equal(found(&p, DIRTY), 0);
+    expect(&p, DIRTY, ONCPU_DIRTY_UNPROVEN);
     end();
 }
 
@@ -136,12 +142,12 @@ static void in_two_places(void **state)
         all[i].data[1] = all[i].record;
     begin();
     struct oncpu_dirty_place p = agreed(NORMAL - 1);
-    assert_int_equal(found(&p, DIRTY), 0);
+    expect(&p, DIRTY, ONCPU_DIRTY_UNPROVEN);
     end();
     all[NORMAL - 1].data[1] = NULL; /* one scheduler tells them apart */
     begin();
     p = agreed(NORMAL);
-    assert_int_equal(found(&p, DIRTY), record_of(&all[DIRTY]));
+    expect(&p, DIRTY, ONCPU_DIRTY_FOUND);
     end();
 }
 
@@ -155,8 +161,8 @@ static void no_record(void **state)
     all[STRANGER].data[0] = (void *)(uintptr_t)4096;
     begin();
     const struct oncpu_dirty_place p = agreed(NORMAL);
-    assert_int_equal(found(&p, DIRTY), 0);
-    assert_int_equal(found(&p, STRANGER), 0);
+    expect(&p, DIRTY, ONCPU_DIRTY_NOT);
+    expect(&p, STRANGER, ONCPU_DIRTY_NOT);
     end();
 }
 

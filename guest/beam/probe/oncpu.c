@@ -410,9 +410,10 @@ static uint32_t process_of_dirty(struct thread *t, uint64_t *flags)
 {
     const struct inside_facts *f = &how.f;
     uint64_t *s = t->sample;
-    if (t->record == 0)
+    const uint64_t record = t->record;
+    if (record == 0)
         return 0;
-    const uint64_t at = ((words_read *)(uintptr_t)t->record)[f->back];
+    const uint64_t at = ((words_read *)(uintptr_t)record)[f->back];
     if (!inside_is_address(at) || !inside_read(how.memory, at, t->words, f->there + 1u) ||
         t->words[f->there] != 0 || t->words[0] == NOBODY)
         return 0;
@@ -600,7 +601,8 @@ static uint32_t other_frames;
 uint64_t oncpu_process(uint32_t i)
 {
     const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
-    return t != NULL && t->record != 0 ? ((words_read *)(uintptr_t)t->record)[how.f.back] : 0;
+    const uint64_t record = t != NULL ? t->record : 0;
+    return record != 0 ? ((words_read *)(uintptr_t)record)[how.f.back] : 0;
 }
 
 void oncpu_look_at_nothing(bool lost)
@@ -1032,8 +1034,8 @@ ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
         t->regs = find_regs(t);
         t->agreed = t->regs != 0 ? AGREED : 0;
         oncpu_dirty_normal(record);
-        add_thread(t);
         atomic_store(&self_of[t->slot], (uint64_t)pthread_self());
+        add_thread(t);
     }
     return enif_make_uint(env, here.number);
 }
@@ -1120,6 +1122,8 @@ static bool start_clock(struct thread *t, uint32_t rate)
 static void learn_records(void)
 {
     struct oncpu_dirty_place place = {0};
+    if (oncpu_clock_is_filtered())
+        return;
     for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
         if (t != NULL && t->type == SCHEDULER_NORMAL)
@@ -1127,9 +1131,15 @@ static void learn_records(void)
     }
     for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
-        if (t != NULL && t->type != SCHEDULER_NORMAL && t->record == 0 &&
-            !atomic_load(&t->stranger))
-            t->record = oncpu_dirty_record_of(&place, how.memory, how.f.back, t->tid);
+        uint64_t unknown = 0, record;
+        if (t == NULL || t->type == SCHEDULER_NORMAL || t->record != 0 || atomic_load(&t->stranger))
+            continue;
+        switch (oncpu_dirty_record_of(&place, how.memory, how.f.back, t->tid, &record)) {
+        case ONCPU_DIRTY_UNPROVEN: break;
+        case ONCPU_DIRTY_NOT: atomic_store(&t->stranger, true); break;
+        case ONCPU_DIRTY_FOUND: /* its handler may have found it meanwhile */
+            atomic_compare_exchange_strong(&t->record, &unknown, record);
+        }
     }
 }
 

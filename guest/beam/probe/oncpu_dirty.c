@@ -9,7 +9,6 @@
 
 #include "beam/agent.h"
 #include "beam/probe/inside.h"
-#include "beam/probe/oncpu_clock.h"
 
 enum {
     KEYS = 32, /* of the first ones */
@@ -63,7 +62,7 @@ void oncpu_dirty_agree(struct oncpu_dirty_place *p, int memory, int tid, uint64_
                        uint64_t record)
 {
     uint64_t word[WORDS];
-    const uint64_t list = self != 0 && !p->bad && !oncpu_clock_is_filtered() ? list_of(tid) : 0;
+    const uint64_t list = self != 0 && !p->bad ? list_of(tid) : 0;
     const ssize_t size = list != 0 ? pread(memory, word, sizeof word, (off_t)self) : 0;
     if (size <= 0 || (p->threads > 0 && list - self != p->list)) {
         p->bad = true;
@@ -90,18 +89,18 @@ static unsigned only_word(const struct oncpu_dirty_place *p)
     return answer;
 }
 
-uint64_t oncpu_dirty_record_of(const struct oncpu_dirty_place *p, int memory, uint16_t back,
-                               int tid)
+enum oncpu_dirty_is oncpu_dirty_record_of(const struct oncpu_dirty_place *p, int memory,
+                                          uint16_t back, int tid, uint64_t *record)
 {
-    uint64_t record, process;
+    uint64_t process;
     const unsigned w = only_word(p);
     const uint64_t list = p->threads > 0 && !p->bad && w < WORDS ? list_of(tid) : 0;
-    return list > p->list && inside_is_address(list - p->list) &&
-                   inside_read(memory, list - p->list + w * 8ull, &record, 1) &&
-                   inside_is_address(record) &&
-                   inside_read(memory, record + back * 8ull, &process, 1)
-               ? record
-               : 0;
+    if (list <= p->list || !inside_is_address(list - p->list) ||
+        !inside_read(memory, list - p->list + w * 8ull, record, 1))
+        return ONCPU_DIRTY_UNPROVEN;
+    return inside_is_address(*record) && inside_read(memory, *record + back * 8ull, &process, 1)
+               ? ONCPU_DIRTY_FOUND
+               : ONCPU_DIRTY_NOT;
 }
 
 uint16_t oncpu_dirty_current(void)

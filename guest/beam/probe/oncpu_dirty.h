@@ -52,10 +52,10 @@ struct oncpu_dirty_place {
  * server. memory: of /proc/self/mem. */
 void oncpu_dirty_agree(struct oncpu_dirty_place *p, int memory, int tid, uint64_t self,
                        uint64_t record);
-/* Finds the record of the dirty scheduler that a thread is. Its word `back` can be read. Returns 0
- * if it is none, or that is not known. Only the server. */
-uint64_t oncpu_dirty_record_of(const struct oncpu_dirty_place *p, int memory, uint16_t back,
-                               int tid);
+/* Finds the record of the dirty scheduler that a thread is, as oncpu_dirty_record. Only the server.
+ */
+enum oncpu_dirty_is oncpu_dirty_record_of(const struct oncpu_dirty_place *p, int memory,
+                                          uint16_t back, int tid, uint64_t *record);
 /* Returns the word of a process that leads to its current function's three words; INSIDE_NONE: not
  * known. Async-signal-safe. */
 uint16_t oncpu_dirty_current(void);

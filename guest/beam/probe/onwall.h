@@ -20,8 +20,9 @@
  * have run: its CPU clock must stand where it stood before, and its record must have the same
  * process. Otherwise there is a sample without a process and a place, which is counted as lost.
  *
- * A DIRTY scheduler whose record is not known (oncpu_dirty.h) is not looked at: it cannot be told
- * whether it is idle. So its record is sought in its thread's data when wall-N begins.
+ * A DIRTY scheduler whose record is not known (oncpu_dirty.h) is not looked at: the sampler could
+ * not tell whether it is idle. The server looks for the record in the thread's data when wall-N
+ * begins.
  *
  * IDLE, and no sample: a scheduler without a process whose thread sleeps in a call by which the
  * VM waits for work (futex, poll and the like). A thread that has not run since it was found idle
