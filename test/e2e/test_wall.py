@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 
+import erlt
 from erlt import READY, aggregation, library, until
 from test_functions import load
 
@@ -94,8 +95,6 @@ def test_an_idle_node(t):
     trace = t.trace("-q", "-n", 'wall-997 /erlfunc != "[sensitive process]"/ { @[args[2]] = count(); } tick-10ms { n++; } tick-10ms /n == 200/ { exit(0); }', node=node)
     t.equal(trace.end(), 0, "exit status", trace)
     found = aggregation(trace.out.text())
-    with t.loose("what the node and its agent do takes longer on a host that is busy"):
-        t.true(sum(found.values()) < 997, f"of some 2,000 times some schedulers: {found}", trace)
     lost = re.search(r"(\d+) that went on while they were read", trace.err.text())  # one that has just begun to wait
     t.true(found.get("asleep", 0) <= int(lost[1] if lost else 0), "asleep", trace)
 
@@ -185,6 +184,7 @@ def test_ends(t):
     t.true(node.alive(), "the node lives")
 
 
+@erlt.alone
 def test_waiting_for_a_processor(t):
     """A thread that waits for its processor, where many want one, is found again and again before it has it: each time is a sample, which can be read."""
     node = sleeping(t)
