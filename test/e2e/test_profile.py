@@ -155,7 +155,7 @@ def test_sensitive_processes_are_hidden(t):
 
 def dirty_library(node):
     """Loads et_dirty into a node, with callers of its NIFs."""
-    load(node, f"""-module(et_dirty). -export([load/0, cpu/1, io/1, normal/1, thread/1, stop/0, outer/1, inner/1]).
+    load(node, f"""-module(et_dirty). -export([load/0, cpu/1, io/1, normal/1, thread/1, stop/0, outer/1, inner/1, turns/0, first/0, second/0]).
         load() -> erlang:load_nif("{library('et_dirty')[:-3]}", 0).
         cpu(_) -> erlang:nif_error(none).
         io(_) -> erlang:nif_error(none).
@@ -164,6 +164,9 @@ def dirty_library(node):
         stop() -> erlang:nif_error(none).
         outer(F) -> inner(F), outer(F).
         inner(F) -> ok = et_dirty:F(20), true.
+        turns() -> first(), second(), turns().
+        first() -> ok = et_dirty:normal(1), true.
+        second() -> ok = et_dirty:normal(1), true.
         """)
     node("et_dirty:load()")
 
@@ -208,6 +211,19 @@ def test_dirty_collections(t):
     t.true("dirty CPU schedulers" not in trace.err.text(), "they are sampled", trace)
     seen = stacks(trace.out.text())
     t.true(any("spin:garbage/1" in s for s in seen), f"where it is collected: {seen}", trace)
+
+
+@erlt.alone
+def test_in_step_with_the_clock(t):
+    """A process works in two functions in turn, in each until the CPU clock of its thread has another millisecond: a clock that fires every two of them would find it in the same
+    function each time. It is found in both."""
+    node, _ = started(t)
+    dirty_library(node)
+    worker = node("spawn_opt(et_dirty, turns, [], [{scheduler, 1}])")
+    trace = sampled(t, node, "profile-500 /erlpid == $$1/ { @[erlfunc] = count(); n++; }" + until(1000).replace("499", "500"), worker)
+    found = aggregation(trace.out.text())
+    both = [found.get(f"et_dirty:{f}/0", 0) for f in ("first", "second")]
+    t.true(min(both) > 200, f"samples of the two: {found}", trace)
 
 
 def test_dirty_scheduler_that_is_held(t):

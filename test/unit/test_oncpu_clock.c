@@ -118,6 +118,28 @@ static void test_a_clock(void **state)
     signals_while_it_works(NUMBER, 0, ONCPU_CLOCK_NONE);
 }
 
+/* An event that would wait for an hour has another period. */
+static void test_another_period(void **state)
+{
+    struct oncpu_clock c = {ONCPU_CLOCK_NONE, 0};
+    (void)state;
+    number = NUMBER;
+    handle();
+    oncpu_clock_served(monotonic_ns());
+    assert_true(oncpu_clock_start(&c, tid(), SIGURG, number, 3600 * UINT64_C(1000000000), 0));
+    if (c.kind == ONCPU_CLOCK_TASK || c.kind == ONCPU_CLOCK_USER) {
+        work_for(UINT64_C(20) * EVERY_NS);
+        assert_int_equal(ours, 0);
+        oncpu_clock_every(&c, EVERY_NS);
+        for (int i = 0; ours < ENOUGH && i < 100; i++)
+            work_for(UINT64_C(20) * EVERY_NS);
+        assert_true(ours >= ENOUGH);
+    }
+    oncpu_clock_end(&c);
+    while (!oncpu_sampler_close())
+        sched_yield();
+}
+
 /* What is offered is what a clock becomes, and takes nothing. */
 static void test_offered(void **state)
 {
@@ -167,9 +189,8 @@ static void test_last_resort(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_clock),
-        cmocka_unit_test(test_offered),
-        cmocka_unit_test(test_no_descriptors),
+        cmocka_unit_test(test_a_clock),     cmocka_unit_test(test_another_period),
+        cmocka_unit_test(test_offered),     cmocka_unit_test(test_no_descriptors),
         cmocka_unit_test(test_last_resort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

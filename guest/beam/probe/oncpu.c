@@ -53,10 +53,14 @@ enum {
     PAGE = 4096,
     SEARCHED = 1 << 20, /* bytes of code that are searched for them */
     COMING = 1,         /* sample that is due, and may be on its way to the ring */
+    EVEN = 1024,        /* the frequency that is asked for */
     OWED = 1000,        /* samples of the kernel that a thread is behind at most */
+    VARY_NS = 20000000, /* at least between two periods of a clock */
     ROUNDS = 2,         /* in which threads are seen outside of the handler */
     OUTSIDE_NS = 200000 /* of CPU time for each; the handler takes a few microseconds */
 };
+
+#define LONGEST UINT64_C(1000000000000) /* ns of a period that is varied */
 
 /* -- what is known of the VM --------------------------------------------------------------------
  */
@@ -165,10 +169,14 @@ static struct thread {
     struct counted dropped[ONCPU_RATES], waited[ONCPU_RATES];
     struct counted captured[ONCPU_RATES]; /* with those that they stand for, and dropped ones; told:
                                              those of the kernel */
-    uint64_t from[ONCPU_RATES];           /* its processor time from which these count */
-    uint32_t owed[ONCPU_RATES];           /* of the kernel: to be handed over */
-    _Atomic bool stranger;                /* it has the name of a dirty scheduler, and is none */
-} * _Atomic threads[THREADS]; /* by the number of the scheduler, from 1 on; then dirty ones */
+    /* The server's: */
+    uint64_t every[ONCPU_RATES];  /* ns of processor time after which there is a sample just now */
+    uint64_t from[ONCPU_RATES];   /* its processor time from which these count */
+    uint64_t before[ONCPU_RATES]; /* samples that were due until then */
+    uint64_t seen[ONCPU_RATES];   /* captured when the period was last changed */
+    uint32_t owed[ONCPU_RATES];   /* of the kernel: to be handed over */
+    _Atomic bool stranger;        /* it has the name of a dirty scheduler, and is none */
+} * _Atomic threads[THREADS];     /* by the number of the scheduler, from 1 on; then dirty ones */
 
 static _Atomic uint64_t self_of[THREADS]; /* ... their pthread_self; 0: none, or not known */
 static _Atomic uint32_t highest;          /* no thread at or beyond this has ever been added */
@@ -710,9 +718,50 @@ bool oncpu_next(struct oncpu_sample *out)
 static void count_from_now(struct thread *t, uint32_t rate)
 {
     t->from[rate] = oncpu_clock_time(t->tid);
+    t->every[rate] = period[rate] & ~ONWALL_RATE;
+    t->before[rate] = t->seen[rate] = 0;
     t->captured[rate].told = 0;
     atomic_store(&t->captured[rate].n, 0);
     t->owed[rate] = 0;
+}
+
+/* Returns how many samples a clock should have taken. */
+static uint64_t due(const struct thread *t, uint32_t rate)
+{
+    return t->before[rate] + (oncpu_clock_time(t->tid) - t->from[rate]) / t->every[rate];
+}
+
+/* Gives a clock another period. What is due is counted with the old one until now. */
+static void set_period(struct thread *t, uint32_t rate, uint64_t ns)
+{
+    const uint64_t now = oncpu_clock_time(t->tid), used = now - t->from[rate];
+    const uint64_t rest = used % t->every[rate];
+    t->before[rate] += used / t->every[rate];
+    t->from[rate] = now - (uint64_t)((double)rest * (double)ns / (double)t->every[rate]);
+    t->every[rate] = ns;
+    oncpu_clock_every(&t->clock[rate], ns);
+}
+
+/* A program that does the same again and again can be in step with a clock, which then finds some
+ * of it too often. So each clock that has taken samples since has another frequency, by up to a
+ * quarter more or less, on average none. */
+static void vary(void)
+{
+    static uint64_t seed = 1, last;
+    static bool back;
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    last = (back = !back) ? 2ull * EVEN - last : EVEN - EVEN / 4 + (seed >> 33) % (EVEN / 2 + 1);
+    for (uint32_t i = 0; i < atomic_load(&highest); i++) {
+        struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
+        for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++) {
+            const uint64_t n = atomic_load_explicit(&t->captured[r].n, memory_order_relaxed);
+            if ((t->clock[r].kind != ONCPU_CLOCK_TASK && t->clock[r].kind != ONCPU_CLOCK_USER) ||
+                n == t->seen[r] || period[r] > LONGEST)
+                continue;
+            t->seen[r] = n;
+            set_period(t, r, period[r] * EVEN / last);
+        }
+    }
 }
 
 void oncpu_kernel_count(void)
@@ -724,9 +773,8 @@ void oncpu_kernel_count(void)
                 (period[r] & ONWALL_RATE) != 0 || t->owed[r] > 0)
                 continue;
             struct counted *c = &t->captured[r];
-            const uint64_t due = (oncpu_clock_time(t->tid) - t->from[r]) / period[r],
-                           had = atomic_load(&c->n) + c->told + COMING;
-            t->owed[r] = due > had ? (uint32_t)(due - had < OWED ? due - had : OWED) : 0;
+            const uint64_t wanted = due(t, r), had = atomic_load(&c->n) + c->told + COMING;
+            t->owed[r] = wanted > had ? (uint32_t)(wanted - had < OWED ? wanted - had : OWED) : 0;
         }
     }
 }
@@ -826,12 +874,18 @@ enum oncpu_clock_kind oncpu_worst(uint32_t rate)
 
 void oncpu_served(uint64_t now)
 {
+    static uint64_t varied;
     oncpu_clock_served(now);
+    if (now - varied >= VARY_NS) {
+        varied = now;
+        vary();
+    }
     for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
         for (uint32_t r = 0; t != NULL && !atomic_load(&t->stranger) && r < ONCPU_RATES; r++)
             if (t->clock[r].kind != ONCPU_CLOCK_NONE && atomic_exchange(&t->stopped[r], false)) {
                 count_from_now(t, r);
+                oncpu_clock_every(&t->clock[r], t->every[r]);
                 oncpu_clock_set(&t->clock[r], period[r]);
             }
     }

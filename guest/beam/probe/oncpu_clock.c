@@ -174,6 +174,12 @@ void oncpu_clock_set(const struct oncpu_clock *c, uint64_t ns)
         syscall(SYS_timer_settime, c->id, 0, &when, NULL);
 }
 
+void oncpu_clock_every(const struct oncpu_clock *c, uint64_t ns)
+{
+    if (is_event(c))
+        ioctl(c->id, PERF_EVENT_IOC_PERIOD, &ns);
+}
+
 void oncpu_clock_end(struct oncpu_clock *c)
 {
     if (is_event(c)) {

@@ -3,8 +3,10 @@
  *
  * THE TASK CLOCK is an event of the system (perf_event_open), with a timer of its own that runs
  * while the thread has a processor. Its samples are spread over what the thread does as its time
- * is. Where the system refuses it, THE SAMPLER (oncpu_sampler.h) finds the threads that work, at
- * random times: its samples are spread as well, and a few are missing.
+ * is. A program that does the same in turn, again and again, may be in step with it: so the server
+ * gives it another period now and then (oncpu.c). Where the system refuses it, THE SAMPLER
+ * (oncpu_sampler.h) finds the threads that work, at random times: its samples are spread as well,
+ * and a few are missing.
  *
  * THE CPU CLOCK (timer_create) expires only at the system's tick, which stands still while a
  * processor idles, and runs in step with the milliseconds at which the VM wakes processes: what
@@ -60,6 +62,8 @@ bool oncpu_clock_wall(struct oncpu_clock *c, int tid, int signal, uint32_t numbe
 enum oncpu_clock_kind oncpu_clock_offered(uint32_t room);
 /* Stops a clock (ns 0), or lets it go on. Async-signal-safe. */
 void oncpu_clock_set(const struct oncpu_clock *c, uint64_t ns);
+/* Gives an event another period. Only the server. */
+void oncpu_clock_every(const struct oncpu_clock *c, uint64_t ns);
 void oncpu_clock_end(struct oncpu_clock *c);
 /* Returns the number of the clock that has sent a signal, -1: no clock has, or the sampler (see
  * oncpu_sampler_asked). late: expirations that it stands for beyond its own. Async-signal-safe. */
