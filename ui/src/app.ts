@@ -604,10 +604,22 @@ export class App {
         this.group = group;
     }
 
+    /** Whether this page views a trace, which runs. To join it would leave it first, which ends it if nobody else views it. */
+    watches(trace: number): boolean {
+        const of = (t: Trace | null | undefined) => t?.live.trace === trace;
+        if (this.group) return this.group.members.some((m) => m.busy && of(m.trace));
+        return this.phase === "running" && of(this.trace);
+    }
+
+    /** Whether traces can be joined as one: none of them is, or is about to be, viewed by this page. */
+    joinable(all: readonly RunningTrace[]): boolean {
+        return this.phase !== "starting" && !all.some((r) => this.watches(r.trace));
+    }
+
     /** Looks on at traces of one script on several nodes, as one. */
     joinAll(all: RunningTrace[]): void {
         const [first] = all;
-        if (!first) return;
+        if (!first || !this.joinable(all)) return;
         this.enter();
         const nodes = all.map((r) => r.node);
         this.also = nodes.slice(1);
@@ -671,6 +683,7 @@ export class App {
     }
 
     join(r: RunningTrace): void {
+        if (this.watches(r.trace)) return;
         this.enter();
         this.also = [];
         this.set(r.name, r.script, r.args, r.node);

@@ -395,6 +395,42 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
                 }
             },
         },
+        {
+            name: "nodes: traces are not joined as one while this page views one of them, which that would end",
+            async run() {
+                const before = server.running;
+                const of = (node: string, trace: number) => ({ trace, node, script: SCRIPT, name: "my.d", args: [], viewers: 1, since: T }); // biome-ignore format: one line
+                server.running = [of("shop@one", FIRST), of("shop@two", FIRST + 1)];
+                try {
+                    const s = await Nodes.open(b, server, ["shop@one"], { view: "list" });
+                    const { page } = s;
+                    await s.run(["shop@one"], { script: SCRIPT });
+                    await page.locator("[data-phase=running]").waitFor();
+                    await page.getByTitle("show script and library (b)").click();
+                    await page.getByRole("tab", { name: "Running 2" }).click();
+                    const cards = page.getByTestId("running");
+                    await same(() => cards.locator("button:disabled .card-title").allTextContents(), ["shop@one, 1 viewer"]); // biome-ignore format: one line
+                    assert.equal(await cards.getByText("2 nodes together").count(), 0);
+                    // it can be joined again after this page has left it
+                    await click(page, ".stop");
+                    await until("it to be told", () => s.said.some((m) => m.type === "stop"));
+                    s.send("shop@one", { type: "stopped", trace: FIRST, reason: "left" });
+                    await cards.getByText("2 nodes together").waitFor();
+                    assert.equal(await cards.locator("button:disabled").count(), 0);
+                    // the same of each of several nodes
+                    await cards.getByText("2 nodes together").click();
+                    await until("both to be joined", () => s.said.filter((m) => m.type === "join").length === 2);
+                    for (const [i, node] of NAMES.slice(0, 2).entries())
+                        s.send(node, started(T, { node, trace: FIRST + i, shared: true, aggregations: AGGREGATIONS }));
+                    await same(() => cards.locator("button:disabled").count(), 2);
+                    assert.equal(await cards.getByText("2 nodes together").count(), 0);
+                    assert.equal(s.said.filter((m) => m.type === "stop").length, 1);
+                    await s.close();
+                } finally {
+                    server.running = before;
+                }
+            },
+        },
         ...(["phone", "desk", "wall"] as const).map((size) => ({
             name: `nodes: four of them on a ${size}`,
             async run() {
