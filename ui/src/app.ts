@@ -1123,6 +1123,7 @@ export class App {
     // What is shown has this entry.
     private entered(): void {
         history.replaceState({ step: this.past, way: this.way.id } satisfies Entry, "");
+        for (const [id, at] of this.entries) if (at === this.past) this.entries.delete(id); // it had another step before
         this.entries.set(this.way.id, this.past);
     }
 
