@@ -19,6 +19,7 @@ import type {
     RunningTrace,
     Script,
     Started,
+    Stopped,
 } from "./model/protocol.ts";
 import { warning } from "./model/protocol.ts";
 import type { Saved } from "./model/saved.ts";
@@ -947,16 +948,20 @@ export class App {
                 t?.take(m);
                 break;
             case "stopped":
-                if (t && t === this.trace && this.phase === "running" && this.life.stopped(m, Date.now())) break;
-                if (t === this.trace) mine.forget();
-                this.plan.stopped();
-                if (this.phase === "starting" && m.id === this.startId) {
+                if (this.phase === "starting" && m.trace === undefined && m.id === this.startId) {
                     // the trace that was to start will not; what is still shown, if anything, was left for it
+                    mine.forget();
                     if (this.trace) this.trace.stopped ??= m;
                     this.phase = this.trace ? "stopped" : "idle";
-                } else if (t && (this.phase === "running" || t !== this.trace)) {
+                } else if (t && this.isOf(t, m)) {
+                    const shown = t === this.trace && this.phase === "running";
+                    if (shown && this.life.stopped(m, Date.now())) break;
                     t.stopped = m;
-                    if (t === this.trace) this.phase = "stopped";
+                    if (shown) {
+                        mine.forget();
+                        this.plan.stopped();
+                        this.phase = "stopped";
+                    }
                 }
                 void this.fetchRunning();
                 break;
@@ -964,6 +969,13 @@ export class App {
                 t?.take(m);
         }
         this.changed();
+    }
+
+    /** Whether a trace has ended: it is named by its number, or by what it was started, joined or started again with. */
+    private isOf(t: Trace, { trace, id }: Stopped): boolean {
+        return trace === undefined
+            ? id === undefined || id === t.live.id || id === this.startId
+            : trace === t.live.trace;
     }
 
     /** Shows a saved session, as a trace that has ended. */
@@ -1002,6 +1014,7 @@ export class App {
             this.plan.started(() => this.stop());
             this.step(m.node);
         }
+        if (same) t.live = m; // answers have the number of the rejoin from now on
         this.trace = this.live;
         this.seam = false;
         this.phase = "running";

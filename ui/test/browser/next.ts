@@ -202,6 +202,39 @@ export function next(browsers: Browsers, server: FakeServer): Case[] {
             assert.equal(read(new URL(page.url()).hash).name, name);
         }),
         on(
+            "the end of a trace is its own, whatever is shown when it comes and whatever else was started",
+            async (s) => {
+                const { page } = s;
+                const ended = page.getByTestId("stopped");
+                await page.getByPlaceholder("search scripts").fill("functions module");
+                await page.locator("[data-testid=scripts] button").click();
+                await calls(s, 1, "shop:order/2");
+                // Back tells it to stop; its end comes when Forward has shown it again
+                let from = s.said.length;
+                await page.goBack();
+                await s.says("stop", from);
+                await page.getByTestId("first").waitFor();
+                await page.goForward();
+                await page.locator("[data-phase=stopped]").waitFor();
+                s.send({ type: "stopped", trace: 12, reason: "exit", status: 3, text: "", output: "what END printed" });
+                await like(() => ended.textContent(), /exit\(3\)/);
+                // the answer to a start that was left is not about it
+                from = s.said.length;
+                await page.locator(".list-row", { hasText: "shop:order/2" }).first().click({ button: "right" });
+                await page.getByRole("menuitem").first().click();
+                const start = await s.says("start", from);
+                await page.goBack();
+                await s.says("stop", from);
+                await page.goBack();
+                await page.getByTestId("first").waitFor();
+                s.send({ type: "stopped", id: start.id, reason: "left" });
+                await page.goForward();
+                await like(() => ended.textContent(), /exit\(3\)/);
+                await page.getByRole("tab", { name: "Console" }).click();
+                await page.getByText("what END printed").waitFor();
+            },
+        ),
+        on(
             "small maps: one is refused, one is stopped and goes on, one opens large with what it has seen",
             async (s) => {
                 const { page } = s;
