@@ -65,6 +65,9 @@ export interface Recent {
     script: string;
 }
 
+/** Most notices of a trace. */
+const NOTICES = 20;
+
 const RECENT = "erltrace.recent";
 const THEME = "erltrace.theme";
 const MOST_RECENT = 30;
@@ -127,8 +130,6 @@ export class App {
     /** The progress of placing probes, if a start takes long. */
     progress: Progress | null = null;
     diagnostics: Diagnostic[] = [];
-    /** Diagnostics that came while the trace ran. */
-    notices: Diagnostic[] = [];
     dismissed = new Set<string>();
     /** Whether what is shown is live. */
     readonly life = new Life();
@@ -141,6 +142,7 @@ export class App {
     /** Increases when the script or the view was set from outside the editor. */
     loaded = 0;
 
+    private lacking: Diagnostic[] = []; // what is said of a step without a trace
     private session: Session | null = null;
     private seen: Trace | null = null; // what a small map knows of the trace that is joined
     private live: Trace | null = null; // the one that messages are about; another may be shown
@@ -248,6 +250,16 @@ export class App {
     listen(f: () => void): () => void {
         this.listeners.add(f);
         return () => this.listeners.delete(f);
+    }
+
+    /** What is said beside the results that are shown: also what came while they were not. */
+    get notices(): Diagnostic[] {
+        return this.trace?.notices ?? this.lacking;
+    }
+
+    private notice(t: Trace | null, ...more: Diagnostic[]): void {
+        if (t) t.notices = [...t.notices, ...more].slice(-NOTICES);
+        else this.lacking = [...this.lacking, ...more].slice(-NOTICES);
     }
 
     // -- lists
@@ -467,7 +479,7 @@ export class App {
         this.group = (this.trace && this.groups.get(this.trace)) ?? null;
         this.phase = this.trace ? "stopped" : "idle";
         this.failed = this.progress = null;
-        this.notices = [];
+        this.lacking = [];
         this.dismissed.clear();
         if (s && !s.trace) this.lacks("were dropped, to have room for those of later steps");
         const as = a && (!s || placeOf(a) === s.address) ? a : null;
@@ -482,7 +494,7 @@ export class App {
 
     /** What cannot be shown again is said. */
     private lacks(why: string): void {
-        this.notices = [warning(`the data of this step ${why}`, { hint: "run it again" })];
+        this.lacking = [warning(`the data of this step ${why}`, { hint: "run it again" })];
     }
 
     private set(name: string, script: string, args: string[], node: string | null): void {
@@ -631,11 +643,12 @@ export class App {
     }
 
     private heard(group: Group, m: Message | null): void {
-        if (group !== this.group) return;
-        if (m?.type === "diagnostics") this.diagnose(m, m.id !== undefined);
+        const shown = group === this.group;
+        if (m?.type === "diagnostics" && m.id === undefined && (shown || group.trace))
+            this.notice(group.trace, ...m.diagnostics);
+        if (!shown) return;
+        if (m?.type === "diagnostics" && m.id !== undefined) this.diagnostics = m.diagnostics;
         if (m?.type === "drops" || m?.type === "errors") this.dismissed.delete(m.type);
-        if (m?.type === "drops") this.plan.dropped(m.drops);
-        if (m?.type === "cost") this.plan.cost(m);
         if (m?.type === "started" || m?.type === "stopped") void this.fetchRunning();
         if (group.trace && group.trace !== this.trace) {
             this.leave();
@@ -658,11 +671,6 @@ export class App {
         this.failed = this.phase === "failed" ? group.failed : null;
         this.progress = group.progress;
         this.changed();
-    }
-
-    private diagnose(m: { diagnostics: Diagnostic[] }, starting: boolean): void {
-        if (starting) this.diagnostics = m.diagnostics;
-        else this.notices = [...this.notices, ...m.diagnostics].slice(-20);
     }
 
     /** Opens a small map large: its trace, with all that is known of it. */
@@ -704,7 +712,7 @@ export class App {
         this.failed = null;
         this.progress = null;
         this.diagnostics = [];
-        this.notices = [];
+        this.lacking = [];
         this.dismissed.clear();
         this.left = null;
     }
@@ -831,7 +839,7 @@ export class App {
     }
 
     private awayTooLong(): void {
-        this.notices = [warning("the trace of this page has ended, as the page was away for too long")];
+        this.lacking = [warning("the trace of this page has ended, as the page was away for too long")];
     }
 
     /** The user does not wait for a trace that is out of reach. */
@@ -891,8 +899,8 @@ export class App {
                 if (this.nodes.length === 0) void this.fetchNodes();
                 break;
             case "diagnostics":
-                if (m.id === undefined || (m.id === this.startId && !this.life.lost))
-                    this.diagnose(m, m.id !== undefined);
+                if (m.id === undefined) this.notice(t, ...m.diagnostics);
+                else if (m.id === this.startId && !this.life.lost) this.diagnostics = m.diagnostics;
                 break;
             case "checked":
                 if (m.id === this.checkId && this.phase !== "starting" && this.plan.matched.length === 0)
@@ -908,7 +916,7 @@ export class App {
                 break;
             }
             case "failed":
-                if (m.id === this.recordId) this.notices = [...this.notices, warning(m.text, m)];
+                if (m.id === this.recordId) this.notice(t, warning(m.text, m));
                 if (m.id !== this.startId) break;
                 if (this.life.lost) {
                     if (this.life.lost.end) Object.assign(this.life.lost.end, { text: m.text, hint: m.hint });
@@ -934,17 +942,9 @@ export class App {
                 for (const one of m.messages) this.message(one);
                 if (t) t.recordsSkipped += m.lost;
                 break;
-            case "cost":
-                t?.take(m);
-                this.plan.cost(m);
-                break;
             case "drops":
-                this.plan.dropped(m.drops);
-                this.dismissed.delete(m.type);
-                t?.take(m);
-                break;
             case "errors":
-                this.dismissed.delete(m.type);
+                if (t === this.trace) this.dismissed.delete(m.type);
                 t?.take(m);
                 break;
             case "stopped":
@@ -986,7 +986,7 @@ export class App {
         this.trace = trace;
         this.phase = "stopped";
         this.failed = this.progress = null;
-        this.notices = notices;
+        trace.notices = notices;
         this.dismissed.clear();
         this.group = null;
         const [first = "", ...also] = node.split(", ");

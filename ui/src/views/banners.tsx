@@ -184,8 +184,8 @@ export function Banners() {
         for (const d of t.drops.values()) kinds.set(d.kind, (kinds.get(d.kind) ?? 0) + num(d.total));
         const [kind, total] = [...kinds].sort((x, y) => y[1] - x[1])[0]!;
         const known = DROPS[kind];
-        const since = a.plan.losses.get(kind)?.since;
-        const fired = a.plan.fired;
+        const since = t.since.get(kind);
+        const { fired } = t;
         out.push(
             <div class="banner warn" role="alert" key="drops" data-testid="drops">
                 <p>

@@ -7,8 +7,9 @@ import { join } from "node:path";
 import type { Page, WebSocketRoute } from "playwright-core";
 import { LIVE_MAPS } from "../../src/model/live.ts";
 import { nextOf, type Thing } from "../../src/model/next.ts";
+import { warning } from "../../src/model/protocol.ts";
 import { DEFAULT_VIEW, read, write } from "../../src/model/url.ts";
-import { HELLO, started, T0 } from "../fake/world.ts";
+import { cost, HELLO, started, T0 } from "../fake/world.ts";
 import { AXE, violations } from "./access.ts";
 import { type Browsers, type Case, download, like, picture, ROOT, same, until } from "./browser.ts";
 import { type FakeServer, type Said, type Stage, stage } from "./fake.ts";
@@ -200,6 +201,36 @@ export function next(browsers: Browsers, server: FakeServer): Case[] {
                 /data of this step are gone/,
             );
             assert.equal(read(new URL(page.url()).hash).name, name);
+        }),
+        on("what is said of a trace that was left is said at its step, and only there", async (s) => {
+            const { page } = s;
+            await page.getByPlaceholder("search scripts").fill("functions module");
+            await page.locator("[data-testid=scripts] button").click();
+            await calls(s, 1, "shop:order/2");
+            const from = s.said.length;
+            await page.goBack();
+            await s.says("stop", from);
+            await page.getByTestId("first").waitFor();
+            s.send(
+                { type: "diagnostics", diagnostics: [warning("a buffer was made smaller")] },
+                { ...cost(1, 1000), fired: 1000 },
+                {
+                    type: "drops",
+                    drops: [{ kind: "AGGREGATION", count: 3, total: 3, node: "shop@host", cpu: 1, text: "3 drops" }],
+                },
+                { type: "stopped", trace: 12, reason: "left", text: "" },
+            );
+            await page.goForward();
+            const said = page.getByRole("alert");
+            const both = /^3 values of 1.000 events .*since .*Warning a buffer was made smaller/;
+            await like(async () => (await said.allTextContents()).join(" "), both);
+            await page.goBack();
+            await page.getByTestId("first").waitFor();
+            assert.equal(await said.count(), 0);
+            // another trace of the same script has its own
+            await page.goForward();
+            await run(s, [agg(0, "@", "count", ["string"])]);
+            await same(() => said.count(), 0);
         }),
         on(
             "the end of a trace is its own, whatever is shown when it comes and whatever else was started",

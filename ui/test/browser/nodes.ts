@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page, WebSocketRoute } from "playwright-core";
 import { compact, exact } from "../../src/model/format.ts";
-import type { Message, NodeInfo, Results } from "../../src/model/protocol.ts";
+import { type Message, type NodeInfo, type Results, warning } from "../../src/model/protocol.ts";
 import { DEFAULT_VIEW, type View, write } from "../../src/model/url.ts";
 import { engineOf, said } from "../fake/engine.ts";
 import { cost, HELLO, shop, started } from "../fake/world.ts";
@@ -315,17 +315,23 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
                 assert.deepEqual(told().sort(), both);
                 // what each still has is kept
                 for (const node of both)
-                    s.send(node, reading(2, 3), {
-                        type: "stopped",
-                        reason: "left",
-                        text: "",
-                        output: `END of ${node}`,
-                    });
+                    s.send(
+                        node,
+                        reading(2, 3),
+                        { type: "diagnostics", diagnostics: [warning(`slow: ${node}`)] },
+                        {
+                            type: "stopped",
+                            reason: "left",
+                            text: "",
+                            output: `END of ${node}`,
+                        },
+                    );
                 await page.getByTestId("first").waitFor();
                 await page.getByTestId("left").waitFor();
                 await nodes.waitFor();
                 await page.goForward();
                 await same(total, "18");
+                for (const node of both) await page.getByRole("alert").getByText(`slow: ${node}`).waitFor();
                 await page.locator("[data-phase=stopped]").waitFor();
                 await nodes.waitFor();
                 assert.equal(told().length, 2, "each once: a second time would not wait for the last data");
