@@ -422,7 +422,7 @@ export class Trace {
             JSON.stringify(s.aggregations.map((a) => [a.id, a.name, a.function, a.keys, a.buckets]));
         if (shape(m) !== shape(this.info)) return false;
         this.base = this.columns.reduce((most, c) => Math.max(most, c.n), this.base);
-        this.gaps.push({ from: this.t, to: m.t, what });
+        this.gaps.push({ from: this.t, to: Math.max(this.t, m.t), what }); // its clock may have been set back
         this.live = m;
         this.last = this.news = 0;
         this.stopped = null;
