@@ -422,6 +422,7 @@ export class App {
             name: this.name,
             script: this.script,
             args: this.givenArgs(),
+            options: this.plan.options,
             node,
             also,
             view: this.view,
@@ -486,6 +487,7 @@ export class App {
         this.view = as?.view ?? s?.view ?? url.DEFAULT_VIEW;
         if (s) this.also = [...s.also];
         else if (a?.node) this.also = a.also ?? [];
+        this.plan.options = s?.options ?? a?.options ?? {};
         if (s) this.set(s.name, s.script, s.args, s.node);
         else this.set(a?.name ?? "", a ? this.scriptOf(a) : "", a?.args ?? [], a?.node ?? this.node);
         this.look.take(as?.look ?? s?.look ?? url.NO_PLACE);

@@ -5,7 +5,7 @@ import type { Matched } from "./model/protocol.ts";
 
 export class Plan {
     /** The fields that are not empty, by name. */
-    options: Record<string, string> = {};
+    options: Readonly<Record<string, string>> = {};
     /** What the script of the last check matches, node by node as far as that is known; none: it was changed since. */
     matched: Matched[] = [];
     /** Why a run is asked about first; null: nothing is. */

@@ -232,6 +232,27 @@ export function next(browsers: Browsers, server: FakeServer): Case[] {
             await run(s, [agg(0, "@", "count", ["string"])]);
             await same(() => said.count(), 0);
         }),
+        on("a step has the options that it was run with", async (s) => {
+            const { page } = s;
+            const name = () => read(new URL(page.url()).hash).name;
+            await page.getByPlaceholder("search scripts").fill("functions module");
+            await page.locator("[data-testid=scripts] button").click();
+            await page.getByRole("button", { name: "options" }).click();
+            const length = page.getByLabel("length of strings");
+            await length.fill("64");
+            await calls(s, 1, "shop:order/2");
+            await page.getByTitle("show script and library (b)").click();
+            await length.fill("128");
+            await page.getByPlaceholder("search scripts").fill("births");
+            await page.locator("[data-testid=scripts] button").click();
+            await calls(s, 1, "shop:order/2");
+            await page.goBack();
+            await same(async () => name(), "calls.d");
+            await same(() => length.inputValue(), "64");
+            assert.deepEqual(read(new URL(page.url()).hash).options, { strsize: "64" });
+            await page.goForward();
+            await same(() => length.inputValue(), "128");
+        }),
         on(
             "the end of a trace is its own, whatever is shown when it comes and whatever else was started",
             async (s) => {
