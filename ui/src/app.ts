@@ -439,6 +439,7 @@ export class App {
     /** Another trace is about to be shown. */
     private leave(): void {
         this.life.lost = null;
+        this.plan.stopped();
         mine.forget();
         if (this.trace) this.trace.stopped ??= { type: "stopped", reason: "left" };
     }
@@ -613,7 +614,6 @@ export class App {
         if (this.busy && !this.group) this.session!.send({ type: "stop" });
         this.begin();
         mine.forget(); // until one of them runs
-        this.plan.started(() => this.stop());
         this.startId = 0;
         const group: Group = new Group(nodes, start, this.view.apart, (m) => this.heard(group, m));
         this.group = group;
@@ -654,6 +654,7 @@ export class App {
         if (m?.type === "started" || m?.type === "stopped") void this.fetchRunning();
         if (group.trace && group.trace !== this.trace) {
             this.leave();
+            this.plan.started(() => this.stop());
             this.look.begin(group.trace.info.t);
             this.trace = group.trace;
             this.groups.set(this.trace, group);
@@ -707,6 +708,7 @@ export class App {
         this.group?.close();
         this.group = null;
         this.phase = "starting";
+        this.plan.stopped();
         this.life.lost = null;
         this.seam = false;
         this.keep({ server: this.life.serverId, trace: 0 });

@@ -6,7 +6,7 @@ import { type Message, type NodeInfo, type Results, warning } from "../../src/mo
 import { DEFAULT_VIEW, type View, write } from "../../src/model/url.ts";
 import { engineOf, said } from "../fake/engine.ts";
 import { cost, HELLO, shop, started } from "../fake/world.ts";
-import { type Browsers, type Case, click, like, type Open, picture, same, until } from "./browser.ts";
+import { type Browsers, type Case, click, hold, like, type Open, picture, same, until } from "./browser.ts";
 import type { FakeServer } from "./fake.ts";
 import { HeatMapOnScreen } from "./map.ts";
 import { ErlangNode, releases, Server } from "./node.ts";
@@ -399,6 +399,32 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
                 } finally {
                     server.running = before;
                 }
+            },
+        },
+        {
+            name: "nodes: the time that a run was given ends with it",
+            async run() {
+                const both = NAMES.slice(0, 2);
+                const s = await Nodes.open(b, server, both, { view: "list" });
+                const { page } = s;
+                const over = await hold(page, 77_000);
+                await page.getByRole("button", { name: "options" }).click();
+                const time = page.getByLabel("stop after");
+                await time.fill("77s");
+                await s.run(both, { script: SCRIPT });
+                for (const node of both) s.send(node, reading(1, 5));
+                await same(() => page.locator("[data-testid=total] .num").last().textContent(), "10");
+                await page.goBack();
+                const told = () => s.said.filter((m) => m.type === "stop").length;
+                await until("both to be told", () => told() === 2);
+                assert.equal(await over(), 0, "nothing else that runs ends with it");
+                await page.goForward();
+                await page.locator("[data-phase=stopped]").waitFor();
+                s.sockets.clear();
+                await s.run(both, { script: SCRIPT });
+                await until("its time", async () => (await over()) === 1);
+                await until("both to be told", () => told() === 4);
+                await s.close();
             },
         },
         {
