@@ -355,7 +355,6 @@ export class App {
     edit(text: string): void {
         if (text === this.script) return;
         this.script = text;
-        this.plan.matched = [];
         this.plan.asking = null;
         this.write();
         this.checkSoon();
@@ -363,6 +362,7 @@ export class App {
     }
 
     private checkSoon(): void {
+        this.uncheck();
         clearTimeout(this.checkTimer);
         this.checkTimer = window.setTimeout(() => this.check(), 400);
     }
@@ -556,8 +556,14 @@ export class App {
         return this.args.slice(0, this.argNames.length);
     }
 
-    private check(): void {
+    // What was found out, and answers that are still to come, are about another script than that of now.
+    private uncheck(): void {
         this.plan.matched = [];
+        this.checkId = 0;
+    }
+
+    private check(): void {
+        this.uncheck();
         if (this.phase === "starting" || this.life.link !== "open" || this.script.trim() === "") return;
         this.checkOn(this.node);
     }
