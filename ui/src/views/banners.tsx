@@ -76,8 +76,8 @@ export function Banners() {
         out.push(
             <div class="banner calm" role="status" key="left" data-testid="left">
                 <p>
-                    <b>{a.left} has ended for this page</b> when you went to another step. What it had counted is kept
-                    at its own
+                    <b>{a.left} has ended for this page</b> when you went to another step. Its results are kept at its
+                    step.
                 </p>
                 <button type="button" onClick={() => a.dismiss("left")}>
                     dismiss
