@@ -19,6 +19,7 @@ import type {
     RunningTrace,
     Script,
     Started,
+    Stopped,
 } from "./model/protocol.ts";
 import { warning } from "./model/protocol.ts";
 import type { Saved } from "./model/saved.ts";
@@ -63,6 +64,9 @@ export interface Recent {
     args: string[];
     script: string;
 }
+
+/** Most notices of a trace. */
+const NOTICES = 20;
 
 const RECENT = "erltrace.recent";
 const THEME = "erltrace.theme";
@@ -126,8 +130,6 @@ export class App {
     /** The progress of placing probes, if a start takes long. */
     progress: Progress | null = null;
     diagnostics: Diagnostic[] = [];
-    /** Diagnostics that came while the trace ran. */
-    notices: Diagnostic[] = [];
     dismissed = new Set<string>();
     /** Whether what is shown is live. */
     readonly life = new Life();
@@ -140,6 +142,7 @@ export class App {
     /** Increases when the script or the view was set from outside the editor. */
     loaded = 0;
 
+    private lacking: Diagnostic[] = []; // what is said of a step without a trace
     private session: Session | null = null;
     private seen: Trace | null = null; // what a small map knows of the trace that is joined
     private live: Trace | null = null; // the one that messages are about; another may be shown
@@ -249,6 +252,16 @@ export class App {
         return () => this.listeners.delete(f);
     }
 
+    /** What is said beside the results that are shown: also what came while they were not. */
+    get notices(): Diagnostic[] {
+        return this.trace?.notices ?? this.lacking;
+    }
+
+    private notice(t: Trace | null, ...more: Diagnostic[]): void {
+        if (t) t.notices = [...t.notices, ...more].slice(-NOTICES);
+        else this.lacking = [...this.lacking, ...more].slice(-NOTICES);
+    }
+
     // -- lists
 
     async fetchNodes(): Promise<void> {
@@ -342,7 +355,6 @@ export class App {
     edit(text: string): void {
         if (text === this.script) return;
         this.script = text;
-        this.plan.matched = [];
         this.plan.asking = null;
         this.write();
         this.checkSoon();
@@ -350,6 +362,7 @@ export class App {
     }
 
     private checkSoon(): void {
+        this.uncheck();
         clearTimeout(this.checkTimer);
         this.checkTimer = window.setTimeout(() => this.check(), 400);
     }
@@ -409,6 +422,7 @@ export class App {
             name: this.name,
             script: this.script,
             args: this.givenArgs(),
+            options: this.plan.options,
             node,
             also,
             view: this.view,
@@ -425,6 +439,7 @@ export class App {
     /** Another trace is about to be shown. */
     private leave(): void {
         this.life.lost = null;
+        this.plan.stopped();
         mine.forget();
         if (this.trace) this.trace.stopped ??= { type: "stopped", reason: "left" };
     }
@@ -466,13 +481,14 @@ export class App {
         this.group = (this.trace && this.groups.get(this.trace)) ?? null;
         this.phase = this.trace ? "stopped" : "idle";
         this.failed = this.progress = null;
-        this.notices = [];
+        this.lacking = [];
         this.dismissed.clear();
         if (s && !s.trace) this.lacks("were dropped, to have room for those of later steps");
         const as = a && (!s || placeOf(a) === s.address) ? a : null;
         this.view = as?.view ?? s?.view ?? url.DEFAULT_VIEW;
         if (s) this.also = [...s.also];
         else if (a?.node) this.also = a.also ?? [];
+        this.plan.options = s?.options ?? a?.options ?? {};
         if (s) this.set(s.name, s.script, s.args, s.node);
         else this.set(a?.name ?? "", a ? this.scriptOf(a) : "", a?.args ?? [], a?.node ?? this.node);
         this.look.take(as?.look ?? s?.look ?? url.NO_PLACE);
@@ -481,7 +497,7 @@ export class App {
 
     /** What cannot be shown again is said. */
     private lacks(why: string): void {
-        this.notices = [warning(`the data of this step ${why}`, { hint: "run it again" })];
+        this.lacking = [warning(`the data of this step ${why}`, { hint: "run it again" })];
     }
 
     private set(name: string, script: string, args: string[], node: string | null): void {
@@ -540,8 +556,14 @@ export class App {
         return this.args.slice(0, this.argNames.length);
     }
 
-    private check(): void {
+    // What was found out, and answers that are still to come, are about another script than that of now.
+    private uncheck(): void {
         this.plan.matched = [];
+        this.checkId = 0;
+    }
+
+    private check(): void {
+        this.uncheck();
         if (this.phase === "starting" || this.life.link !== "open" || this.script.trim() === "") return;
         this.checkOn(this.node);
     }
@@ -598,16 +620,27 @@ export class App {
         if (this.busy && !this.group) this.session!.send({ type: "stop" });
         this.begin();
         mine.forget(); // until one of them runs
-        this.plan.started(() => this.stop());
         this.startId = 0;
         const group: Group = new Group(nodes, start, this.view.apart, (m) => this.heard(group, m));
         this.group = group;
     }
 
+    /** Whether this page views a trace, which runs. To join it would leave it first, which ends it if nobody else views it. */
+    watches(trace: number): boolean {
+        const of = (t: Trace | null | undefined) => t?.live.trace === trace;
+        if (this.group) return this.group.members.some((m) => m.busy && of(m.trace));
+        return this.phase === "running" && of(this.trace);
+    }
+
+    /** Whether traces can be joined as one: none of them is, or is about to be, viewed by this page. */
+    joinable(all: readonly RunningTrace[]): boolean {
+        return this.phase !== "starting" && !all.some((r) => this.watches(r.trace));
+    }
+
     /** Looks on at traces of one script on several nodes, as one. */
     joinAll(all: RunningTrace[]): void {
         const [first] = all;
-        if (!first) return;
+        if (!first || !this.joinable(all)) return;
         this.enter();
         const nodes = all.map((r) => r.node);
         this.also = nodes.slice(1);
@@ -618,14 +651,16 @@ export class App {
     }
 
     private heard(group: Group, m: Message | null): void {
-        if (group !== this.group) return;
-        if (m?.type === "diagnostics") this.diagnose(m, m.id !== undefined);
+        const shown = group === this.group;
+        if (m?.type === "diagnostics" && m.id === undefined && (shown || group.trace))
+            this.notice(group.trace, ...m.diagnostics);
+        if (!shown) return;
+        if (m?.type === "diagnostics" && m.id !== undefined) this.diagnostics = m.diagnostics;
         if (m?.type === "drops" || m?.type === "errors") this.dismissed.delete(m.type);
-        if (m?.type === "drops") this.plan.dropped(m.drops);
-        if (m?.type === "cost") this.plan.cost(m);
         if (m?.type === "started" || m?.type === "stopped") void this.fetchRunning();
         if (group.trace && group.trace !== this.trace) {
             this.leave();
+            this.plan.started(() => this.stop());
             this.look.begin(group.trace.info.t);
             this.trace = group.trace;
             this.groups.set(this.trace, group);
@@ -647,11 +682,6 @@ export class App {
         this.changed();
     }
 
-    private diagnose(m: { diagnostics: Diagnostic[] }, starting: boolean): void {
-        if (starting) this.diagnostics = m.diagnostics;
-        else this.notices = [...this.notices, ...m.diagnostics].slice(-20);
-    }
-
     /** Opens a small map large: its trace, with all that is known of it. */
     enlarge(r: Running): void {
         const trace = r.trace!;
@@ -671,6 +701,7 @@ export class App {
     }
 
     join(r: RunningTrace): void {
+        if (this.watches(r.trace)) return;
         this.enter();
         this.also = [];
         this.set(r.name, r.script, r.args, r.node);
@@ -683,6 +714,7 @@ export class App {
         this.group?.close();
         this.group = null;
         this.phase = "starting";
+        this.plan.stopped();
         this.life.lost = null;
         this.seam = false;
         this.keep({ server: this.life.serverId, trace: 0 });
@@ -690,7 +722,7 @@ export class App {
         this.failed = null;
         this.progress = null;
         this.diagnostics = [];
-        this.notices = [];
+        this.lacking = [];
         this.dismissed.clear();
         this.left = null;
     }
@@ -817,7 +849,7 @@ export class App {
     }
 
     private awayTooLong(): void {
-        this.notices = [warning("the trace of this page has ended, as the page was away for too long")];
+        this.lacking = [warning("the trace of this page has ended, as the page was away for too long")];
     }
 
     /** The user does not wait for a trace that is out of reach. */
@@ -877,8 +909,8 @@ export class App {
                 if (this.nodes.length === 0) void this.fetchNodes();
                 break;
             case "diagnostics":
-                if (m.id === undefined || (m.id === this.startId && !this.life.lost))
-                    this.diagnose(m, m.id !== undefined);
+                if (m.id === undefined) this.notice(t, ...m.diagnostics);
+                else if (m.id === this.startId && !this.life.lost) this.diagnostics = m.diagnostics;
                 break;
             case "checked":
                 if (m.id === this.checkId && this.phase !== "starting" && this.plan.matched.length === 0)
@@ -894,7 +926,7 @@ export class App {
                 break;
             }
             case "failed":
-                if (m.id === this.recordId) this.notices = [...this.notices, warning(m.text, m)];
+                if (m.id === this.recordId) this.notice(t, warning(m.text, m));
                 if (m.id !== this.startId) break;
                 if (this.life.lost) {
                     if (this.life.lost.end) Object.assign(this.life.lost.end, { text: m.text, hint: m.hint });
@@ -920,30 +952,26 @@ export class App {
                 for (const one of m.messages) this.message(one);
                 if (t) t.recordsSkipped += m.lost;
                 break;
-            case "cost":
-                t?.take(m);
-                this.plan.cost(m);
-                break;
             case "drops":
-                this.plan.dropped(m.drops);
-                this.dismissed.delete(m.type);
-                t?.take(m);
-                break;
             case "errors":
-                this.dismissed.delete(m.type);
+                if (t === this.trace) this.dismissed.delete(m.type);
                 t?.take(m);
                 break;
             case "stopped":
-                if (t && t === this.trace && this.phase === "running" && this.life.stopped(m, Date.now())) break;
-                if (t === this.trace) mine.forget();
-                this.plan.stopped();
-                if (this.phase === "starting" && m.id === this.startId) {
+                if (this.phase === "starting" && m.trace === undefined && m.id === this.startId) {
                     // the trace that was to start will not; what is still shown, if anything, was left for it
+                    mine.forget();
                     if (this.trace) this.trace.stopped ??= m;
                     this.phase = this.trace ? "stopped" : "idle";
-                } else if (t && (this.phase === "running" || t !== this.trace)) {
+                } else if (t && this.isOf(t, m)) {
+                    const shown = t === this.trace && this.phase === "running";
+                    if (shown && this.life.stopped(m, Date.now())) break;
                     t.stopped = m;
-                    if (t === this.trace) this.phase = "stopped";
+                    if (shown) {
+                        mine.forget();
+                        this.plan.stopped();
+                        this.phase = "stopped";
+                    }
                 }
                 void this.fetchRunning();
                 break;
@@ -951,6 +979,13 @@ export class App {
                 t?.take(m);
         }
         this.changed();
+    }
+
+    /** Whether a trace has ended: it is named by its number, or by what it was started, joined or started again with. */
+    private isOf(t: Trace, { trace, id }: Stopped): boolean {
+        return trace === undefined
+            ? id === undefined || id === t.live.id || id === this.startId
+            : trace === t.live.trace;
     }
 
     /** Shows a saved session, as a trace that has ended. */
@@ -961,7 +996,7 @@ export class App {
         this.trace = trace;
         this.phase = "stopped";
         this.failed = this.progress = null;
-        this.notices = notices;
+        trace.notices = notices;
         this.dismissed.clear();
         this.group = null;
         const [first = "", ...also] = node.split(", ");
@@ -989,6 +1024,7 @@ export class App {
             this.plan.started(() => this.stop());
             this.step(m.node);
         }
+        if (same) t.live = m; // answers have the number of the rejoin from now on
         this.trace = this.live;
         this.seam = false;
         this.phase = "running";
@@ -1110,6 +1146,7 @@ export class App {
     // What is shown has this entry.
     private entered(): void {
         history.replaceState({ step: this.past, way: this.way.id } satisfies Entry, "");
+        for (const [id, at] of this.entries) if (at === this.past) this.entries.delete(id); // it had another step before
         this.entries.set(this.way.id, this.past);
     }
 

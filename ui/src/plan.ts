@@ -1,25 +1,15 @@
-// plan.ts - what a run is given besides its script (options, an end), what it would match, and what it has lost.
+// plan.ts - what a run is given besides its script (options, an end), and what it would match.
 import { type Dear, dear } from "./model/matched.ts";
 import { FOR, nanoseconds, OPTION_FIELDS, wrong } from "./model/options.ts";
-import { type Cost, type Drop, type Matched, num } from "./model/protocol.ts";
-
-/** What one kind of drop has cost. */
-export interface Loss {
-    total: number;
-    /** When it was first reported, ms. */
-    since: number;
-}
+import type { Matched } from "./model/protocol.ts";
 
 export class Plan {
     /** The fields that are not empty, by name. */
-    options: Record<string, string> = {};
+    options: Readonly<Record<string, string>> = {};
     /** What the script of the last check matches, node by node as far as that is known; none: it was changed since. */
     matched: Matched[] = [];
     /** Why a run is asked about first; null: nothing is. */
     asking: Dear | null = null;
-    losses = new Map<string, Loss>();
-    /** Probes that have fired, as far as was reported. */
-    fired = 0;
     private end = 0;
 
     set(name: string, value: string): void {
@@ -50,8 +40,6 @@ export class Plan {
 
     /** A trace has started; `stop` is called when it has run as long as was asked for. */
     started(stop: () => void): void {
-        this.losses.clear();
-        this.fired = 0;
         this.stopped();
         const ns = nanoseconds(this.options[FOR] ?? "");
         if (ns !== null) this.end = window.setTimeout(stop, ns / 1e6);
@@ -59,19 +47,5 @@ export class Plan {
 
     stopped(): void {
         clearTimeout(this.end);
-    }
-
-    cost(c: Cost): void {
-        this.fired += num(c.fired);
-    }
-
-    dropped(drops: Drop[]): void {
-        for (const d of drops) {
-            const l = this.losses.get(d.kind);
-            this.losses.set(d.kind, {
-                total: (l?.total ?? 0) + num(d.count),
-                since: l?.since ?? Date.now(),
-            });
-        }
     }
 }

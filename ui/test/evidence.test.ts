@@ -60,6 +60,10 @@ test("an opened session has the same cells, keys and values, and saves the same 
     assert.match(gaps, /"version":3,.*"gaps":\[\{"from":\d+,"to":\d+,"what":"server"\},/);
     assert.equal(textOf(read(gaps)), gaps, "with gaps");
     assert.deepEqual(read(gaps).trace.gaps, sizes.gaps);
+    const back = trace(3); // the server's clock was set back
+    assert.ok(back.resume({ ...back.info, trace: 13, t: T0 - 60_000 }, "server"));
+    back.stopped = { type: "stopped", reason: "left" };
+    assert.deepEqual(read(textOf(saved(back))).trace.gaps, [{ from: back.t, to: back.t, what: "server" }]);
     for (const [place, value, why] of [
         ["gaps.0.what", "x", /is none of/],
         ["gaps.0.more", 1, /unknown field "more"/],

@@ -235,6 +235,7 @@ test("a late viewer knows the columns of before, but not their keys", () => {
     assert.equal(columnHist(t.columns[0]!, 0, new Set([1])), null);
     assert.deepEqual([...columnHist(t.columns[1]!, 0, new Set([1]))!], [[71, 4]]);
     assert.deepEqual(keyCounts(a, t.columns), { keys: [{ key: 1, count: 4, share: 4 / 9 }], total: 9, unknown: 5 });
+    assert.deepEqual(keyCounts(a, t.columns, 0, 99, new Set([0])), { keys: [], total: 0, unknown: 0 });
     assert.equal(a.shown(a.now.get(1)!), 6);
     // the same history once more changes nothing
     t.history({

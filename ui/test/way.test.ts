@@ -109,7 +109,18 @@ function step(script: string, cells = 0): Step {
         ],
     });
     const look = { ...NO_PLACE, chosen: null };
-    return { name: script, script, args: [], node: "n@h", also: [], view: DEFAULT_VIEW, trace, look, address: script };
+    return {
+        name: script,
+        script,
+        args: [],
+        options: {},
+        node: "n@h",
+        also: [],
+        view: DEFAULT_VIEW,
+        trace,
+        look,
+        address: script,
+    };
 }
 
 test("steps: a new one follows the one that is shown; the same again replaces it", () => {

@@ -335,12 +335,13 @@ export interface KeyCount {
     share: number; // of everything that was asked about
 }
 
-/** The count of each key in these columns and, if given, only in buckets `first` to `last`; the largest first. */
+/** The count of each key, or of each of `only`, in these columns and, if given, only in buckets `first` to `last`; the largest first. */
 export function keyCounts(
     agg: Aggregation,
     columns: readonly Column[],
     first = 0,
     last = Infinity,
+    only: ReadonlySet<number> | null = null,
 ): { keys: KeyCount[]; total: number; unknown: number } {
     const sum = new Map<number, number>();
     let all = 0;
@@ -350,7 +351,7 @@ export function keyCounts(
         for (let i = 0; i < cells.keys.length; i++) {
             const b = cells.bucket[i]!;
             const n = cells.a[i]!;
-            if (n <= 0 || b < first || b > last) continue;
+            if (n <= 0 || b < first || b > last || (only && !only.has(cells.keys[i]!))) continue;
             sum.set(cells.keys[i]!, (sum.get(cells.keys[i]!) ?? 0) + n);
             all += n;
         }

@@ -166,6 +166,7 @@ export class Together extends Trace implements Owner {
             this.takeRecords(node, t);
             for (const [name, cost] of t.cost) this.cost.set(name, cost);
             for (const [name, drop] of t.drops) this.drops.set(name, drop);
+            for (const [kind, at] of t.since) this.since.set(kind, Math.min(at, this.since.get(kind) ?? at));
         }
         for (const a of this.aggregations.values())
             a.normal = all.map((t) => t.aggregations.get(a.id)).find((x) => x)?.normal ?? a.normal;
@@ -173,6 +174,7 @@ export class Together extends Trace implements Owner {
         this.gaps.length = 0;
         for (const [node, t] of this.members) this.gaps.push(...t.gaps.map((g) => ({ ...g, node })));
         this.skipped = all.reduce((sum, t) => sum + t.skipped, 0);
+        this.fired = all.reduce((sum, t) => sum + t.fired, 0);
         this.recordsSkipped = all.reduce((sum, t) => sum + t.recordsSkipped, 0);
         this.recorded = all.some((t) => t.recorded && !t.stopped);
         this.viewers = Math.max(1, ...all.map((t) => t.viewers));

@@ -312,7 +312,13 @@ export class Trace {
     recordCount = 0;
     cost = new Map<string, Cost>(); // by node
     drops = new Map<string, Drop>(); // by kind, node and CPU
+    /** When drops of a kind were first reported, ms since 1970. */
+    readonly since = new Map<string, number>();
+    /** Probes that have fired, as far as was reported. */
+    fired = 0;
     faults: Fault[] = [];
+    /** What else was said of it while it ran. */
+    notices: Diagnostic[] = [];
     stopped: Stopped | null = null;
     viewers = 1;
     /** It goes on when no page views it. */
@@ -393,6 +399,7 @@ export class Trace {
                 this.record(m);
                 break;
             case "drops":
+                for (const { kind } of m.drops) this.since.set(kind, this.since.get(kind) ?? Date.now());
                 this.drop(m.drops);
                 break;
             case "errors":
@@ -400,6 +407,7 @@ export class Trace {
                 break;
             case "cost":
                 this.cost.set(m.node, m);
+                this.fired += num(m.fired);
                 break;
             case "viewers":
                 this.viewers = m.viewers;
@@ -414,7 +422,7 @@ export class Trace {
             JSON.stringify(s.aggregations.map((a) => [a.id, a.name, a.function, a.keys, a.buckets]));
         if (shape(m) !== shape(this.info)) return false;
         this.base = this.columns.reduce((most, c) => Math.max(most, c.n), this.base);
-        this.gaps.push({ from: this.t, to: m.t, what });
+        this.gaps.push({ from: this.t, to: Math.max(this.t, m.t), what }); // its clock may have been set back
         this.live = m;
         this.last = this.news = 0;
         this.stopped = null;

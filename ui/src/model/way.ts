@@ -10,6 +10,7 @@ export interface Step {
     name: string;
     script: string;
     args: string[];
+    options: Readonly<Record<string, string>>; // of the run
     node: string | null;
     also: readonly string[]; // nodes besides it
     view: View;

@@ -76,8 +76,8 @@ export function Banners() {
         out.push(
             <div class="banner calm" role="status" key="left" data-testid="left">
                 <p>
-                    <b>{a.left} has ended for this page</b> when you went to another step. What it had counted is kept
-                    at its own
+                    <b>{a.left} has ended for this page</b> when you went to another step. Its results are kept at its
+                    step.
                 </p>
                 <button type="button" onClick={() => a.dismiss("left")}>
                     dismiss
@@ -184,8 +184,8 @@ export function Banners() {
         for (const d of t.drops.values()) kinds.set(d.kind, (kinds.get(d.kind) ?? 0) + num(d.total));
         const [kind, total] = [...kinds].sort((x, y) => y[1] - x[1])[0]!;
         const known = DROPS[kind];
-        const since = a.plan.losses.get(kind)?.since;
-        const fired = a.plan.fired;
+        const since = t.since.get(kind);
+        const { fired } = t;
         out.push(
             <div class="banner warn" role="alert" key="drops" data-testid="drops">
                 <p>

@@ -38,7 +38,7 @@ export function Library() {
     const scripts = a.scripts.filter((s) => matches(s.name, s.title, s.text, s.script));
     const recent = a.recent.filter((r) => matches(r.name, r.script, r.args.join(" "), r.node ?? ""));
     const running = a.running.filter((r) => matches(r.name, r.script, r.node));
-    const sets = together(running);
+    const sets = together(running).filter((all) => a.joinable(all));
     const tabs: [Tab, string, number][] = [
         ["scripts", "Scripts", a.scripts.length],
         ["recent", "Recent", a.recent.length],
@@ -130,9 +130,10 @@ export function Library() {
                         <li key={r.trace}>
                             <button
                                 type="button"
-                                class={a.phase === "running" && a.trace?.info.trace === r.trace ? "on" : ""}
+                                class={a.watches(r.trace) ? "on" : ""}
+                                disabled={a.watches(r.trace)}
                                 onClick={() => a.join(r)}
-                                title={r.script.slice(0, 600)}
+                                title={a.watches(r.trace) ? "this page shows it" : r.script.slice(0, 600)}
                             >
                                 <span class="card-name">
                                     {r.name}

@@ -28,6 +28,32 @@ export interface Open {
 export const pass = (page: Page, ms: number): Promise<void> =>
     page.evaluate((ms) => (window as unknown as { pass: (ms: number) => void }).pass(ms), ms);
 
+/** Holds the page's timers of just that many ms: the test says when their time is up. Returns a function for that, which gives how many there were. */
+export async function hold(page: Page, ms: number): Promise<() => Promise<number>> {
+    await page.evaluate((ms) => {
+        const [set, clear] = [window.setTimeout, window.clearTimeout];
+        const held = new Map<unknown, () => void>();
+        let last = 0;
+        const later = (f: () => void, after?: number) => {
+            if (after !== ms) return set(f, after);
+            held.set(--last, f);
+            return last;
+        };
+        const over = () => {
+            const due = [...held.values()];
+            held.clear();
+            for (const f of due) f();
+            return due.length;
+        };
+        Object.assign(window, {
+            setTimeout: later,
+            clearTimeout: (id: number) => held.delete(id) || clear(id),
+            over,
+        });
+    }, ms);
+    return () => page.evaluate(() => (window as unknown as { over: () => number }).over());
+}
+
 /** Where chromium is; a test without it cannot run. */
 export function chromiumPath(): string {
     for (const p of [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"])

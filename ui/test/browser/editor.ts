@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { warning } from "../../src/model/protocol.ts";
 import { started, T0 } from "../fake/world.ts";
 import {
     type Browsers,
@@ -11,6 +12,7 @@ import {
     DIST,
     enter,
     firstPaint,
+    hold,
     like,
     picture,
     same,
@@ -167,6 +169,40 @@ export function editor(browsers: Browsers, server: FakeServer): Case[] {
                 );
                 await like(() => estimate(s), /^shop@one: 41 of 8\s037 functions.* · shop@two: nothing$/);
                 assert.equal(s.said.slice(from).filter((m) => m.type === "check").length, 1);
+            },
+        ),
+
+        on(
+            "editor: what is answered of an earlier text, argument or option is not shown of the one of now",
+            "/",
+            async (s) => {
+                const check = await matches(s, 3100, 40);
+                await like(() => estimate(s), /3\s100 of 8\s037 functions/);
+                const late = (id: number, functions: number) =>
+                    s.send({
+                        type: "matched",
+                        id,
+                        node: "shop@host",
+                        matches: [{ line: 1, column: 1, length: 19, name: "entry", probes: 1, functions, modules: 1 }],
+                        functions: 8037,
+                        modules: 410,
+                        diagnostics: [],
+                    });
+                const over = await hold(s.page, 400);
+                await s.page.keyboard.press("End");
+                await s.page.keyboard.insertText(" ");
+                await until("the change", async () => (await written(s.page))?.endsWith(" "));
+                late(check.id, 17);
+                s.send({ type: "diagnostics", diagnostics: [warning("all has come")] });
+                await s.page.getByText("all has come").waitFor();
+                assert.equal(await estimate(s), "");
+                const from = s.said.length;
+                await over();
+                late((await s.says("check", from)).id, 5);
+                await like(() => estimate(s), /^5 of 8\s037 functions/);
+                await s.page.getByRole("button", { name: "options" }).click();
+                await s.page.getByLabel("length of strings").fill("64");
+                await same(() => estimate(s), "");
             },
         ),
 

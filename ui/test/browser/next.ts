@@ -7,8 +7,9 @@ import { join } from "node:path";
 import type { Page, WebSocketRoute } from "playwright-core";
 import { LIVE_MAPS } from "../../src/model/live.ts";
 import { nextOf, type Thing } from "../../src/model/next.ts";
+import { warning } from "../../src/model/protocol.ts";
 import { DEFAULT_VIEW, read, write } from "../../src/model/url.ts";
-import { HELLO, started, T0 } from "../fake/world.ts";
+import { cost, HELLO, started, T0 } from "../fake/world.ts";
 import { AXE, violations } from "./access.ts";
 import { type Browsers, type Case, download, like, picture, ROOT, same, until } from "./browser.ts";
 import { type FakeServer, type Said, type Stage, stage } from "./fake.ts";
@@ -201,6 +202,90 @@ export function next(browsers: Browsers, server: FakeServer): Case[] {
             );
             assert.equal(read(new URL(page.url()).hash).name, name);
         }),
+        on("what is said of a trace that was left is said at its step, and only there", async (s) => {
+            const { page } = s;
+            await page.getByPlaceholder("search scripts").fill("functions module");
+            await page.locator("[data-testid=scripts] button").click();
+            await calls(s, 1, "shop:order/2");
+            const from = s.said.length;
+            await page.goBack();
+            await s.says("stop", from);
+            await page.getByTestId("first").waitFor();
+            s.send(
+                { type: "diagnostics", diagnostics: [warning("a buffer was made smaller")] },
+                { ...cost(1, 1000), fired: 1000 },
+                {
+                    type: "drops",
+                    drops: [{ kind: "AGGREGATION", count: 3, total: 3, node: "shop@host", cpu: 1, text: "3 drops" }],
+                },
+                { type: "stopped", trace: 12, reason: "left", text: "" },
+            );
+            await page.goForward();
+            const said = page.getByRole("alert");
+            const both = /^3 values of 1.000 events .*since .*Warning a buffer was made smaller/;
+            await like(async () => (await said.allTextContents()).join(" "), both);
+            await page.goBack();
+            await page.getByTestId("first").waitFor();
+            assert.equal(await said.count(), 0);
+            // another trace of the same script has its own
+            await page.goForward();
+            await run(s, [agg(0, "@", "count", ["string"])]);
+            await same(() => said.count(), 0);
+        }),
+        on("a step has the options that it was run with", async (s) => {
+            const { page } = s;
+            const name = () => read(new URL(page.url()).hash).name;
+            await page.getByPlaceholder("search scripts").fill("functions module");
+            await page.locator("[data-testid=scripts] button").click();
+            await page.getByRole("button", { name: "options" }).click();
+            const length = page.getByLabel("length of strings");
+            await length.fill("64");
+            await calls(s, 1, "shop:order/2");
+            await page.getByTitle("show script and library (b)").click();
+            await length.fill("128");
+            await page.getByPlaceholder("search scripts").fill("births");
+            await page.locator("[data-testid=scripts] button").click();
+            await calls(s, 1, "shop:order/2");
+            await page.goBack();
+            await same(async () => name(), "calls.d");
+            await same(() => length.inputValue(), "64");
+            assert.deepEqual(read(new URL(page.url()).hash).options, { strsize: "64" });
+            await page.goForward();
+            await same(() => length.inputValue(), "128");
+        }),
+        on(
+            "the end of a trace is its own, whatever is shown when it comes and whatever else was started",
+            async (s) => {
+                const { page } = s;
+                const ended = page.getByTestId("stopped");
+                await page.getByPlaceholder("search scripts").fill("functions module");
+                await page.locator("[data-testid=scripts] button").click();
+                await calls(s, 1, "shop:order/2");
+                // Back tells it to stop; its end comes when Forward has shown it again
+                let from = s.said.length;
+                await page.goBack();
+                await s.says("stop", from);
+                await page.getByTestId("first").waitFor();
+                await page.goForward();
+                await page.locator("[data-phase=stopped]").waitFor();
+                s.send({ type: "stopped", trace: 12, reason: "exit", status: 3, text: "", output: "what END printed" });
+                await like(() => ended.textContent(), /exit\(3\)/);
+                // the answer to a start that was left is not about it
+                from = s.said.length;
+                await page.locator(".list-row", { hasText: "shop:order/2" }).first().click({ button: "right" });
+                await page.getByRole("menuitem").first().click();
+                const start = await s.says("start", from);
+                await page.goBack();
+                await s.says("stop", from);
+                await page.goBack();
+                await page.getByTestId("first").waitFor();
+                s.send({ type: "stopped", id: start.id, reason: "left" });
+                await page.goForward();
+                await like(() => ended.textContent(), /exit\(3\)/);
+                await page.getByRole("tab", { name: "Console" }).click();
+                await page.getByText("what END printed").waitFor();
+            },
+        ),
         on(
             "small maps: one is refused, one is stopped and goes on, one opens large with what it has seen",
             async (s) => {

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import type { Page, WebSocketRoute } from "playwright-core";
 import { compact, exact } from "../../src/model/format.ts";
-import type { Message, NodeInfo, Results } from "../../src/model/protocol.ts";
+import { type Message, type NodeInfo, type Results, warning } from "../../src/model/protocol.ts";
 import { DEFAULT_VIEW, type View, write } from "../../src/model/url.ts";
 import { engineOf, said } from "../fake/engine.ts";
 import { cost, HELLO, shop, started } from "../fake/world.ts";
-import { type Browsers, type Case, click, like, type Open, picture, same, until } from "./browser.ts";
+import { type Browsers, type Case, click, hold, like, type Open, picture, same, until } from "./browser.ts";
 import type { FakeServer } from "./fake.ts";
 import { HeatMapOnScreen } from "./map.ts";
 import { ErlangNode, releases, Server } from "./node.ts";
@@ -315,17 +315,23 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
                 assert.deepEqual(told().sort(), both);
                 // what each still has is kept
                 for (const node of both)
-                    s.send(node, reading(2, 3), {
-                        type: "stopped",
-                        reason: "left",
-                        text: "",
-                        output: `END of ${node}`,
-                    });
+                    s.send(
+                        node,
+                        reading(2, 3),
+                        { type: "diagnostics", diagnostics: [warning(`slow: ${node}`)] },
+                        {
+                            type: "stopped",
+                            reason: "left",
+                            text: "",
+                            output: `END of ${node}`,
+                        },
+                    );
                 await page.getByTestId("first").waitFor();
                 await page.getByTestId("left").waitFor();
                 await nodes.waitFor();
                 await page.goForward();
                 await same(total, "18");
+                for (const node of both) await page.getByRole("alert").getByText(`slow: ${node}`).waitFor();
                 await page.locator("[data-phase=stopped]").waitFor();
                 await nodes.waitFor();
                 assert.equal(told().length, 2, "each once: a second time would not wait for the last data");
@@ -389,6 +395,68 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
                     }
                     await same(() => page.locator("[data-testid=total] .num").last().textContent(), "17");
                     assert.equal(s.said.filter((m) => m.type === "start").length, 0);
+                    await s.close();
+                } finally {
+                    server.running = before;
+                }
+            },
+        },
+        {
+            name: "nodes: the time that a run was given ends with it",
+            async run() {
+                const both = NAMES.slice(0, 2);
+                const s = await Nodes.open(b, server, both, { view: "list" });
+                const { page } = s;
+                const over = await hold(page, 77_000);
+                await page.getByRole("button", { name: "options" }).click();
+                const time = page.getByLabel("stop after");
+                await time.fill("77s");
+                await s.run(both, { script: SCRIPT });
+                for (const node of both) s.send(node, reading(1, 5));
+                await same(() => page.locator("[data-testid=total] .num").last().textContent(), "10");
+                await page.goBack();
+                const told = () => s.said.filter((m) => m.type === "stop").length;
+                await until("both to be told", () => told() === 2);
+                assert.equal(await over(), 0, "nothing else that runs ends with it");
+                await page.goForward();
+                await page.locator("[data-phase=stopped]").waitFor();
+                s.sockets.clear();
+                await s.run(both, { script: SCRIPT });
+                await until("its time", async () => (await over()) === 1);
+                await until("both to be told", () => told() === 4);
+                await s.close();
+            },
+        },
+        {
+            name: "nodes: traces are not joined as one while this page views one of them, which that would end",
+            async run() {
+                const before = server.running;
+                const of = (node: string, trace: number) => ({ trace, node, script: SCRIPT, name: "my.d", args: [], viewers: 1, since: T }); // biome-ignore format: one line
+                server.running = [of("shop@one", FIRST), of("shop@two", FIRST + 1)];
+                try {
+                    const s = await Nodes.open(b, server, ["shop@one"], { view: "list" });
+                    const { page } = s;
+                    await s.run(["shop@one"], { script: SCRIPT });
+                    await page.locator("[data-phase=running]").waitFor();
+                    await page.getByTitle("show script and library (b)").click();
+                    await page.getByRole("tab", { name: "Running 2" }).click();
+                    const cards = page.getByTestId("running");
+                    await same(() => cards.locator("button:disabled .card-title").allTextContents(), ["shop@one, 1 viewer"]); // biome-ignore format: one line
+                    assert.equal(await cards.getByText("2 nodes together").count(), 0);
+                    // it can be joined again after this page has left it
+                    await click(page, ".stop");
+                    await until("it to be told", () => s.said.some((m) => m.type === "stop"));
+                    s.send("shop@one", { type: "stopped", trace: FIRST, reason: "left" });
+                    await cards.getByText("2 nodes together").waitFor();
+                    assert.equal(await cards.locator("button:disabled").count(), 0);
+                    // the same of each of several nodes
+                    await cards.getByText("2 nodes together").click();
+                    await until("both to be joined", () => s.said.filter((m) => m.type === "join").length === 2);
+                    for (const [i, node] of NAMES.slice(0, 2).entries())
+                        s.send(node, started(T, { node, trace: FIRST + i, shared: true, aggregations: AGGREGATIONS }));
+                    await same(() => cards.locator("button:disabled").count(), 2);
+                    assert.equal(await cards.getByText("2 nodes together").count(), 0);
+                    assert.equal(s.said.filter((m) => m.type === "stop").length, 1);
                     await s.close();
                 } finally {
                     server.running = before;

@@ -1,6 +1,7 @@
 // picture.ts - the heat map as somebody sees it: an outlier of 1 in 100,000 is found by its contrast, and its key by one click, by a program
 // that knows only what is on the screen and what the accessibility tree says; columns of 100 ms; a rectangle while columns come.
 import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
 import type { Page } from "playwright-core";
 import type { Results } from "../../src/model/protocol.ts";
 import { started, T0 } from "../fake/world.ts";
@@ -42,7 +43,10 @@ interface Found {
     high: number; // how far up its map, 0..1
 }
 
-/** The middle of the highest patch of pixels of a map whose contrast to the ground is at least 3, on the page; of several maps the highest of all. */
+/**
+ * The middle of the highest patch of pixels of a map whose contrast to the ground is at least 3, on the page; of several maps the highest of all. null:
+ * what is highest is no patch that lies apart.
+ */
 async function highest(page: Page): Promise<Found | null> {
     const maps = await page.locator("[data-testid=heatmap]").all();
     const all = await Promise.all(maps.map((m) => m.evaluate(highestOf)));
@@ -53,6 +57,15 @@ async function highest(page: Page): Promise<Found | null> {
     await map.scrollIntoViewIfNeeded();
     return map.evaluate(highestOf);
 }
+
+/** The same once the page has drawn it: two looks find it at one place. */
+const highestDrawn = (page: Page): Promise<Found> =>
+    until("something above, at one place", async () => {
+        await drawn(page);
+        const first = await highest(page);
+        await drawn(page);
+        return first && isDeepStrictEqual(await highest(page), first) ? first : null;
+    });
 
 /** Runs in the page. */
 function highestOf(el: Element): Found | null {
@@ -82,27 +95,41 @@ function highestOf(el: Element): Found | null {
     for (let y = 10; base === 0; y++)
         for (let x = left; x < right && base === 0; x++)
             if (data.slice(at(x, y), at(x, y) + 3).join() === ground) base = light(at(x, y));
+    const strong = (x: number, y: number) => {
+        if (x < left || x >= right || y < 0 || y >= c.height - 30 * per) return false;
+        const l = light(at(x, y));
+        return Math.max(l, base) / Math.min(l, base) >= 3;
+    };
     for (let y = 2; y < c.height - 30 * per; y++)
         for (let x = left; x < right; x++) {
-            const l = light(at(x, y));
-            if (Math.max(l, base) / Math.min(l, base) < 3) continue;
-            // the top of a ring or of a cell: what lies below it at the same place ends where the patch does
-            let [low, last] = [y, y];
-            for (; low < c.height && low - last < 30 * per; low++) {
-                const m = light(at(x, low));
-                if (Math.max(m, base) / Math.min(m, base) >= 3) last = low;
+            if (!strong(x, y)) continue;
+            // the top of a ring or of a cell: the patch is what hangs together with it
+            const near = Math.ceil(2 * per);
+            const patch = new Set([y * c.width + x]);
+            let [x0, x1, y1] = [x, x, y];
+            for (const pixel of patch) {
+                const [px, py] = [pixel % c.width, Math.floor(pixel / c.width)];
+                [x0, x1, y1] = [Math.min(x0, px), Math.max(x1, px), Math.max(y1, py)];
+                if (x1 - x0 > (right - left) / 4) return null; // nothing lies apart: it is the band
+                for (let dy = -near; dy <= near; dy++)
+                    for (let dx = -near; dx <= near; dx++)
+                        if (strong(px + dx, py + dy)) patch.add((py + dy) * c.width + px + dx);
             }
-            return { x: box.left + x / per, y: box.top + (y + last) / 2 / per, high: 1 - y / c.height };
+            return { x: box.left + (x0 + x1) / 2 / per, y: box.top + (y + y1) / 2 / per, high: 1 - y / c.height };
         }
     return null;
 }
 
 export function pictureTests(browsers: Browsers, server: FakeServer): Case[] {
-    const on = (name: string, open: Open, body: (s: Stage) => Promise<void>): Case => ({
+    /** A case on a page that is closed in the end; a failure leaves a picture of it. */
+    const onPage = <S extends Stage | Nodes>(
+        name: string,
+        open: () => Promise<S>,
+        body: (s: S) => Promise<void>,
+    ): Case => ({
         name: `picture: ${name}`,
         async run() {
-            const s = await stage(browsers, server, "/heatmap", open);
-            await until("the list of scripts", () => s.page.locator(".card-name").count());
+            const s = await open();
             try {
                 await body(s);
             } catch (e) {
@@ -113,6 +140,15 @@ export function pictureTests(browsers: Browsers, server: FakeServer): Case[] {
             await s.close();
         },
     });
+    const on = (name: string, open: Open, body: (s: Stage) => Promise<void>): Case =>
+        onPage(
+            name,
+            () => stage(browsers, server, "/heatmap", open),
+            async (s) => {
+                await until("the list of scripts", () => s.page.locator(".card-name").count());
+                await body(s);
+            },
+        );
     const screens: [string, Open][] = [
         ["phone", { width: 390, height: 844, phone: true }],
         ["laptop", { width: 1360, height: 820 }],
@@ -127,8 +163,7 @@ export function pictureTests(browsers: Browsers, server: FakeServer): Case[] {
                 if (colour === "by key") await page.getByRole("button", { name: colour }).click();
                 else
                     await page.getByRole("radiogroup", { name: "colour" }).getByRole("radio", { name: colour }).click();
-                await drawn(page);
-                const place = await until("something above", () => highest(page));
+                const place = await highestDrawn(page);
                 await page.mouse.click(place.x, place.y);
                 const rows = page.getByRole("table", { name: "keys" }).getByRole("row").filter({ hasText: "worker_" });
                 const cell = page.getByRole("complementary").filter({ hasText: "Keys of the cell" });
@@ -152,19 +187,18 @@ export function pictureTests(browsers: Browsers, server: FakeServer): Case[] {
                 await finds(s.page, screen, where);
             }),
         ),
-        {
-            name: `picture: an outlier of 1 in 100,000 on a node, and its key, on a ${screen}`,
-            async run() {
-                const s = await Nodes.open(browsers, server, NODES, { view: "heatmap" }, size);
+        onPage(
+            `an outlier of 1 in 100,000 on a node, and its key, on a ${screen}`,
+            () => Nodes.open(browsers, server, NODES, { view: "heatmap" }, size),
+            async (s) => {
                 await s.run(NODES, { t: T0, aggregations: [WAIT] });
                 NODES.forEach((node, i) => s.send(node, ...planted("node", i), { type: "stopped", reason: "left" }));
                 // each has a socket: what one of them has said does not tell that the others have
                 await Promise.all(NODES.map((n) => s.page.waitForSelector(`[data-node="${n}"][data-state=ended]`)));
                 await until("four maps", async () => (await s.page.locator("[data-testid=heatmap]").count()) === 4);
                 await finds(s.page, screen, "node");
-                await s.close();
             },
-        },
+        ),
     ]);
     return [
         ...outliers,

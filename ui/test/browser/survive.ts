@@ -94,6 +94,31 @@ export function surviveViews(browsers: Browsers, server: FakeServer): Case[] {
             await same(async () => await s.page.locator("[data-testid=gap], [data-testid=life]").count(), 0);
         }),
 
+        on("loaded again while a trace runs: its step and the first page are two", async (s) => {
+            const { page } = s;
+            const from = s.said.length;
+            await page.reload();
+            const m = await s.says("rejoin", from);
+            s.send(
+                { ...started(T0), id: m.id, aggregations: [COUNT] },
+                {
+                    type: "state",
+                    n: 2,
+                    t: T0 + 2000,
+                    skipped: 0,
+                    aggregations: [{ id: 0, keys: [[0, "map/2"]], now: [[0, 17]] }],
+                },
+            );
+            await same(() => state(s), "running");
+            await page.getByRole("tab", { name: "Time series" }).click();
+            const steps = page.getByRole("navigation", { name: "steps" });
+            await steps.getByRole("button", { name: "start", exact: true }).click();
+            await page.getByTestId("first").waitFor();
+            await same(() => steps.locator("[aria-current=step]").textContent(), "start");
+            await page.goBack();
+            await page.getByRole("tab", { name: "Time series", selected: true }).waitFor();
+        }),
+
         on("a trace that has not waited: told, and gone on with at a click", async (s) => {
             let from = s.said.length;
             await s.socket!.close({ code: 1001 });

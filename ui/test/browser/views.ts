@@ -589,6 +589,13 @@ export function views(browsers: Browsers, server: FakeServer): Case[] {
             const map = await HeatMapOnScreen.of(s.page, { info: sizes, used: [67, 74] });
             await like(async () => (await map.hover(0, 74)).range, /^≥1/);
             await like(async () => (await map.hover(0, 67)).range, /^\d/);
+            // of a key that is not shown nothing is told
+            await row("keys", "small").click();
+            await same(async () => (await map.hover(0, 67)).small, "1");
+            const { range, large } = await map.hover(0, 74);
+            assert.deepEqual([range![0] !== "≥", large], [true, undefined]);
+            await s.page.mouse.move(0, 0);
+            await row("keys", "small").click();
             await map.click(0, 74);
             await like(() => s.page.locator("[data-testid=cell] .what").textContent(), /, ≥1/);
             await s.page.keyboard.press("Escape");

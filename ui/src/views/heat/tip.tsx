@@ -17,7 +17,7 @@ interface Props {
     size: Size;
 }
 export function Tip({ picture, cell, at, size }: Props) {
-    const { agg, unit, width } = picture;
+    const { agg, unit, width, filter } = picture;
     const { parts, from, t } = picture.columns[cell.i]!;
     const { hist } = picture.data[cell.i]!;
     const row = picture.lay.rows[cell.r]!;
@@ -25,7 +25,7 @@ export function Tip({ picture, cell, at, size }: Props) {
     const all = hist ? total(hist) || 1 : 1;
     const upTo = (first: number) => total([...(hist ?? [])].filter(([b]) => b >= first && b <= row.last));
     const count = upTo(row.first);
-    const found = keyCounts(agg, parts, row.first, row.last);
+    const found = keyCounts(agg, count > 0 ? parts : [], row.first, row.last, filter);
     const keys = found.keys.slice(0, KEYS);
     const seconds = (t - from) / 1000;
     return (
