@@ -199,7 +199,7 @@ static int died(const char *command, int status, bool vm, struct diags *d)
     return diag_error(d, ET_ENODE, NULL, "NODE_SPAWN",
                       vm ? "run it by hand to see what is wrong"
                          : "-c starts an Erlang node; with --local or --kernel it is any "
-                           "program, and $target in the script: --kernel -c 'COMMAND'",
+                           "program, and $target in the script: --local -c 'COMMAND'",
                       "failed to execute %s: it ended with status %d before its node could be "
                       "reached%s",
                       command, WEXITSTATUS(status), vm ? "" : "; no Erlang VM was seen in it");
