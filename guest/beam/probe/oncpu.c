@@ -56,6 +56,7 @@ enum {
     EVEN = 1024,        /* the frequency that is asked for */
     OWED = 1000,        /* samples of the kernel that a thread is behind at most */
     VARY_NS = 20000000, /* at least between two periods of a clock */
+    VARY_SAMPLES = 32,  /* ... and samples */
     ROUNDS = 2,         /* in which threads are seen outside of the handler */
     OUTSIDE_NS = 200000 /* of CPU time for each; the handler takes a few microseconds */
 };
@@ -731,23 +732,21 @@ static uint64_t due(const struct thread *t, uint32_t rate)
     return t->before[rate] + (oncpu_clock_time(t->tid) - t->from[rate]) / t->every[rate];
 }
 
-/* Gives a clock another period. What is due is counted with the old one until now. */
+/* Gives a clock another period, which begins now: the system forgets what the last one had left. */
 static void set_period(struct thread *t, uint32_t rate, uint64_t ns)
 {
-    const uint64_t now = oncpu_clock_time(t->tid), used = now - t->from[rate];
-    const uint64_t rest = used % t->every[rate];
-    t->before[rate] += used / t->every[rate];
-    t->from[rate] = now - (uint64_t)((double)rest * (double)ns / (double)t->every[rate]);
+    t->before[rate] = due(t, rate);
+    t->from[rate] = oncpu_clock_time(t->tid);
     t->every[rate] = ns;
     oncpu_clock_every(&t->clock[rate], ns);
 }
 
 /* A program that does the same again and again can be in step with a clock, which then finds some
- * of it too often. So each clock that has taken samples since has another frequency, by up to a
- * quarter more or less, on average none. */
+ * of it too often. So each clock that has taken enough samples since, compared with the one that a
+ * change may lose, has another frequency: by up to a quarter more or less, on average none. */
 static void vary(void)
 {
-    static uint64_t seed = 1, last;
+    static uint64_t seed = 1, last = EVEN;
     static bool back;
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     last = (back = !back) ? 2ull * EVEN - last : EVEN - EVEN / 4 + (seed >> 33) % (EVEN / 2 + 1);
@@ -756,7 +755,7 @@ static void vary(void)
         for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++) {
             const uint64_t n = atomic_load_explicit(&t->captured[r].n, memory_order_relaxed);
             if ((t->clock[r].kind != ONCPU_CLOCK_TASK && t->clock[r].kind != ONCPU_CLOCK_USER) ||
-                n == t->seen[r] || period[r] > LONGEST)
+                n < t->seen[r] + VARY_SAMPLES || period[r] > LONGEST)
                 continue;
             t->seen[r] = n;
             set_period(t, r, period[r] * EVEN / last);
