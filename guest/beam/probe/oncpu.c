@@ -743,13 +743,13 @@ static void set_period(struct thread *t, uint32_t rate, uint64_t ns)
 
 /* A program that does the same again and again can be in step with a clock, which then finds some
  * of it too often. So each clock that has taken enough samples since, compared with the one that a
- * change may lose, has another frequency: by up to a quarter more or less, on average none. */
+ * change may lose, has another frequency: by up to an eighth more or less, on average none. */
 static void vary(void)
 {
     static uint64_t seed = 1, last = EVEN;
     static bool back;
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    last = (back = !back) ? 2ull * EVEN - last : EVEN - EVEN / 4 + (seed >> 33) % (EVEN / 2 + 1);
+    last = (back = !back) ? 2ull * EVEN - last : EVEN - EVEN / 8 + (seed >> 33) % (EVEN / 4 + 1);
     for (uint32_t i = 0; i < atomic_load(&highest); i++) {
         struct thread *t = atomic_load_explicit(&threads[i], memory_order_relaxed);
         for (uint32_t r = 0; t != NULL && r < ONCPU_RATES; r++) {
