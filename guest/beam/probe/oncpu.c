@@ -56,7 +56,7 @@ enum {
     EVEN = 1024,        /* the frequency that is asked for */
     OWED = 1000,        /* samples of the kernel that a thread is behind at most */
     VARY_NS = 20000000, /* at least between two periods of a clock */
-    VARY_SAMPLES = 32,  /* ... and samples */
+    VARY_SAMPLES = 64,  /* ... and samples */
     ROUNDS = 2,         /* in which threads are seen outside of the handler */
     OUTSIDE_NS = 200000 /* of CPU time for each; the handler takes a few microseconds */
 };
