@@ -85,9 +85,11 @@ RT rt_comm(u64 p)
 {
     struct kslot *k = SLOT(p, 0);
     u64 *w = (u64 *)(void *)k->comm;
-    if (k->thread == 0 ||
-        bpf_probe_read_kernel(k->comm, KMEM_COMM, (void *)rt_field(k->thread, KFIELD_COMM)) != 0)
+    if (k->thread == 0)
         bpf_get_current_comm(k->comm, KMEM_COMM);
+    else if (bpf_probe_read_kernel(k->comm, KMEM_COMM, (void *)rt_field(k->thread, KFIELD_COMM)) !=
+             0)
+        w[0] = w[1] = 0;
     /* The first zero byte, by words; what follows it is cleared. */
     for (u64 i = 0; i < 2; i++) {
         u64 v = w[i], zero = (v - 0x0101010101010101ul) & ~v & 0x8080808080808080ul;

@@ -139,8 +139,7 @@ inside() ->
 
 %% By which clock profile-N samples.
 profile() ->
-    Threads = lists:sum([erlang:system_info(K) || K <- [schedulers, dirty_cpu_schedulers, dirty_io_schedulers]]),
-    case erlang:system_info(emu_flavor) =:= jit andalso ?AGENT:nif_profile_offered(Threads) of
+    case erlang:system_info(emu_flavor) =:= jit andalso erltrace_agent_profile:offered() of
         false -> [{profile, note, <<"profile-N and wall-N need a VM with the JIT">>, <<"tick-N fires in any VM">>}];
         task -> [{profile, ok, <<"profile-N samples by the task clock, wall-N by a sampler that wakes at random times">>, <<>>}];
         user ->

@@ -8,7 +8,7 @@
 %%  * The server's state has nothing of this, since samples are also taken while the server does long work (erltrace_agent_meanwhile).
 -module(erltrace_agent_profile).
 
--export([wanted/1, clocks/1, check/2, apply/1, turn/2, before/1, finish/2, close/1]).
+-export([wanted/1, offered/0, clocks/1, check/2, apply/1, turn/2, before/1, finish/2, close/1]).
 
 -import(erltrace_agent_lib, [error4/3, text/2]).
 
@@ -40,9 +40,13 @@ by_wall(Special) ->
 %% The clocks by which a program's samples are taken, as the system offers them now.
 -spec clocks([tuple()]) -> [task_clock | user_clock | sampler].
 clocks(Special) ->
-    Threads = lists:sum([erlang:system_info(K) || K <- [schedulers, dirty_cpu_schedulers, dirty_io_schedulers]]),
-    ByClock = [case ?AGENT:nif_profile_offered(Threads) of task -> task_clock; user -> user_clock; sampler -> sampler end || _ <- on_cpu(Special)],
-    lists:usort(ByClock ++ [sampler || _ <- by_wall(Special)]).
+    ByClock = [case offered() of task -> task_clock; user -> user_clock; sampler -> sampler end || on_cpu(Special) =/= []],
+    lists:usort(ByClock ++ [sampler || by_wall(Special) =/= []]).
+
+%% The kind of clock that all schedulers would have.
+-spec offered() -> task | user | sampler.
+offered() ->
+    ?AGENT:nif_profile_offered(lists:sum([erlang:system_info(K) || K <- [schedulers, dirty_cpu_schedulers, dirty_io_schedulers]])).
 
 %% How a program's probes are called.
 named(Special) ->

@@ -100,8 +100,8 @@ def test_an_idle_node(t):
 
 
 def test_never_interrupted(t):
-    """A NIF that sleeps is not signalled, on whatever scheduler: nanosleep, poll and epoll_wait take as long as they should, beside a busy process that is. A
-    signal for what it did just before may come when it has begun to sleep; if one that sleeps were signalled, every call would end early."""
+    """The sampler does not signal a NIF that sleeps, on any scheduler: nanosleep, poll and epoll_wait take as long as they should, while a busy process is signalled.
+    A signal for what the NIF did just before may arrive when it has begun to sleep. If sleepers were signalled, every call would end early."""
     node = sleeping(t)
     node("spawn(et_sleep, busy, [])")
     trace = t.trace("-q", "-n", READY + 'wall-997 /args[2] == "asleep"/ { @[erlfunc] = count(); }', node=node)

@@ -252,7 +252,7 @@ export class App {
         return () => this.listeners.delete(f);
     }
 
-    /** What is said beside the results that are shown: also what came while they were not. */
+    /** The notices of the results that are shown, with those that came while others were. */
     get notices(): Diagnostic[] {
         return this.trace?.notices ?? this.lacking;
     }

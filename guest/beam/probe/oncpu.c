@@ -726,17 +726,18 @@ static void count_from_now(struct thread *t, uint32_t rate)
     t->owed[rate] = 0;
 }
 
-/* Returns how many samples a clock should have taken. */
-static uint64_t due(const struct thread *t, uint32_t rate)
+/* Returns how many samples a clock should have taken. now: its thread's processor time. */
+static uint64_t due(const struct thread *t, uint32_t rate, uint64_t now)
 {
-    return t->before[rate] + (oncpu_clock_time(t->tid) - t->from[rate]) / t->every[rate];
+    return t->before[rate] + (now > t->from[rate] ? now - t->from[rate] : 0) / t->every[rate];
 }
 
 /* Gives a clock another period, which begins now: the system forgets what the last one had left. */
 static void set_period(struct thread *t, uint32_t rate, uint64_t ns)
 {
-    t->before[rate] = due(t, rate);
-    t->from[rate] = oncpu_clock_time(t->tid);
+    const uint64_t now = oncpu_clock_time(t->tid);
+    t->before[rate] = due(t, rate, now);
+    t->from[rate] = now;
     t->every[rate] = ns;
     oncpu_clock_every(&t->clock[rate], ns);
 }
@@ -772,7 +773,8 @@ void oncpu_kernel_count(void)
                 (period[r] & ONWALL_RATE) != 0 || t->owed[r] > 0)
                 continue;
             struct counted *c = &t->captured[r];
-            const uint64_t wanted = due(t, r), had = atomic_load(&c->n) + c->told + COMING;
+            const uint64_t wanted = due(t, r, oncpu_clock_time(t->tid));
+            const uint64_t had = atomic_load(&c->n) + c->told + COMING;
             t->owed[r] = wanted > had ? (uint32_t)(wanted - had < OWED ? wanted - had : OWED) : 0;
         }
     }

@@ -40,11 +40,23 @@ export function next(browsers: Browsers, server: FakeServer): Case[] {
             [{ ...agg(0, "@", "count", ["string"]), means: ["mfa"] }],
             column(n, { id: 0, keys: keys.map((k, i) => [i, k] as [number, string]), add: keys.map((_, i) => [i, 7]) }),
         );
+    const choosesCalls = async (page: Page) => {
+        await page.getByPlaceholder("search scripts").fill("functions module");
+        await page.locator("[data-testid=scripts] button").click();
+    };
+    /** A trace of calls runs, and Back leaves it for the first page. */
+    const leavesCalls = async (s: Stage) => {
+        await choosesCalls(s.page);
+        await calls(s, 1, "shop:order/2");
+        const from = s.said.length;
+        await s.page.goBack();
+        await s.says("stop", from);
+        await s.page.getByTestId("first").waitFor();
+    };
     return [
         on("a row has a menu that runs the next script; each step can be returned to", async (s) => {
             const { page } = s;
-            await page.getByPlaceholder("search scripts").fill("functions module");
-            await page.locator("[data-testid=scripts] button").click();
+            await choosesCalls(page);
             await calls(s, 1, "shop:order/2", "shop:price/1");
             const row = page.locator(".list-row", { hasText: "shop:order/2" });
             await row.hover();
@@ -113,8 +125,7 @@ export function next(browsers: Browsers, server: FakeServer): Case[] {
             const rows = () => page.locator(".list-row:not(.title):not(.total) .name").allTextContents();
             const tab = (name: string) => page.getByRole("tab", { name, selected: true }).waitFor();
             const ended = page.getByTestId("left");
-            await page.getByPlaceholder("search scripts").fill("functions module");
-            await page.locator("[data-testid=scripts] button").click();
+            await choosesCalls(page);
             await calls(s, 1, "shop:order/2");
             await page.getByRole("tab", { name: "Time series" }).click();
             await page.getByRole("tab", { name: "List" }).click();
@@ -204,13 +215,7 @@ export function next(browsers: Browsers, server: FakeServer): Case[] {
         }),
         on("what is said of a trace that was left is said at its step, and only there", async (s) => {
             const { page } = s;
-            await page.getByPlaceholder("search scripts").fill("functions module");
-            await page.locator("[data-testid=scripts] button").click();
-            await calls(s, 1, "shop:order/2");
-            const from = s.said.length;
-            await page.goBack();
-            await s.says("stop", from);
-            await page.getByTestId("first").waitFor();
+            await leavesCalls(s);
             s.send(
                 { type: "diagnostics", diagnostics: [warning("a buffer was made smaller")] },
                 { ...cost(1, 1000), fired: 1000 },
@@ -235,8 +240,7 @@ export function next(browsers: Browsers, server: FakeServer): Case[] {
         on("a step has the options that it was run with", async (s) => {
             const { page } = s;
             const name = () => read(new URL(page.url()).hash).name;
-            await page.getByPlaceholder("search scripts").fill("functions module");
-            await page.locator("[data-testid=scripts] button").click();
+            await choosesCalls(page);
             await page.getByRole("button", { name: "options" }).click();
             const length = page.getByLabel("length of strings");
             await length.fill("64");
@@ -258,20 +262,14 @@ export function next(browsers: Browsers, server: FakeServer): Case[] {
             async (s) => {
                 const { page } = s;
                 const ended = page.getByTestId("stopped");
-                await page.getByPlaceholder("search scripts").fill("functions module");
-                await page.locator("[data-testid=scripts] button").click();
-                await calls(s, 1, "shop:order/2");
                 // Back tells it to stop; its end comes when Forward has shown it again
-                let from = s.said.length;
-                await page.goBack();
-                await s.says("stop", from);
-                await page.getByTestId("first").waitFor();
+                await leavesCalls(s);
                 await page.goForward();
                 await page.locator("[data-phase=stopped]").waitFor();
                 s.send({ type: "stopped", trace: 12, reason: "exit", status: 3, text: "", output: "what END printed" });
                 await like(() => ended.textContent(), /exit\(3\)/);
                 // the answer to a start that was left is not about it
-                from = s.said.length;
+                const from = s.said.length;
                 await page.locator(".list-row", { hasText: "shop:order/2" }).first().click({ button: "right" });
                 await page.getByRole("menuitem").first().click();
                 const start = await s.says("start", from);
