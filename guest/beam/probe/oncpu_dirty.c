@@ -10,11 +10,7 @@
 #include "beam/agent.h"
 #include "beam/probe/inside.h"
 
-enum {
-    KEYS = 32, /* of the first ones */
-    MFA = 3,
-    WORDS = 512 /* of a thread's structure that are searched, more than it has */
-};
+enum { KEYS = 32, /* of the first ones */ MFA = 3, WORDS = ONCPU_DIRTY_WORDS };
 
 static _Atomic uint32_t candidates = UINT32_MAX; /* keys at which all normal ones have theirs */
 

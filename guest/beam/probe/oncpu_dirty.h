@@ -42,11 +42,13 @@ enum oncpu_dirty_is oncpu_dirty_record(int memory, uint16_t back, uint64_t *reco
  * structure, and in that, too, at one place, what the thread has at a key. Both places are those
  * that agree for all normal schedulers, whose structures (pthread_self) and records are known.
  * Nothing is asked where system calls are filtered. */
+enum { ONCPU_DIRTY_WORDS = 512 }; /* of a thread's structure that are searched, more than it has */
 struct oncpu_dirty_place {
-    uint32_t threads;  /* that have agreed so far */
-    bool bad;          /* they do not */
-    uint64_t list;     /* bytes from a thread's structure to the list */
-    uint64_t words[8]; /* bits: words of the structure that have had the records */
+    uint32_t threads; /* that have agreed so far */
+    bool bad;         /* they do not */
+    uint64_t list;    /* bytes from a thread's structure to the list */
+    uint64_t
+        words[ONCPU_DIRTY_WORDS / 64]; /* bits: words of the structure that have had the records */
 };
 /* Adds what a normal scheduler's thread shows. self: its pthread_self; 0: not known. Only the
  * server. memory: of /proc/self/mem. */
