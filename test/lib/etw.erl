@@ -60,9 +60,11 @@ json(X) -> json(iolist_to_binary(io_lib:format("~0p", [X]))).
 
 %%% A workload with known numbers
 
-%% Starts a process that does what `as` tells it, one order at a time.
+%% Starts a process that does what `as` tells it, one order at a time. It stays on one scheduler, as what it traces is then printed in the order
+%% in which it was done: buffers are read scheduler by scheduler.
 worker() ->
-    spawn(fun() -> serve() end).
+    Scheduler = 1 + erlang:unique_integer([positive, monotonic]) rem erlang:system_info(schedulers_online),
+    spawn_opt(fun() -> serve() end, [{scheduler, Scheduler}]).
 
 serve() ->
     receive
