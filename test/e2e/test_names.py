@@ -1,4 +1,5 @@
 """Names of processes (erlname, erlpid, erlfunc): of processes older than the trace and born during it, while names come and go."""
+import re
 import shutil
 import subprocess
 
@@ -143,6 +144,28 @@ def test_as_they_change(t):
         kill(node, [label])
     ends(t, trace)
     kill(node, [one, two])
+    t.clean(node)
+
+
+def test_more_than_are_asked_at_once(t):
+    """Processes that are always named in the same order, and more than a look asks: each has its turn."""
+    node, worker = workload(t)
+    sink = node("etn:start(spawn, x)")
+    trace = t.trace("-q", "-x", "switchrate=20ms", "-n", READY + 'erlang*:::message-send /args[0] == $$1 && args[1] != $$2/ { @[erlname(args[1])] = count(); }'
+                    "tick-50ms { printa(@); trunc(@); }", worker, node("self()"), node=node)
+    trace.ready()
+    many = 300  # there are 256 places
+    node(f"""persistent_term:put(etn_many, [begin P = proc_lib:spawn(etn, keeps, [[{{process_name, {{turn, integer_to_binary(N)}}}}], self()]),
+        receive {{keeps, P}} -> P end end || N <- lists:seq(1, {many})])""")
+
+    def seen():
+        node(f"etw:as({pid(worker)}, fun() -> [P ! x || P <- persistent_term:get(etn_many)], ok end)")
+        return set(re.findall(r"(?m)^ *turn (\d+) +1$", trace.out.text()))
+
+    until(lambda: len(seen()) == many, lambda: f"only {len(seen())} are asked\n" + trace.said()[-2000:], pause=0.05)
+    ends(t, trace)
+    node("[exit(P, kill) || P <- persistent_term:get(etn_many)], persistent_term:erase(etn_many)")
+    kill(node, [sink])
     t.clean(node)
 
 

@@ -48,6 +48,7 @@ struct record {
 };
 
 static _Atomic uint64_t asked[ASKED];
+static _Atomic uint32_t looks; /* how often the server has taken them */
 /* Processes whose dictionaries wait to be counted, agent.nlarge of them, and those whose were
  * small. The server sets what is 0 and takes it back; only an event of the process itself takes it.
  */
@@ -509,10 +510,12 @@ static unsigned slot_of(ERL_NIF_TERM pid)
     return (unsigned)(hash_mix(pid, 0x9e3779b97f4a7c15u) % ASKED);
 }
 
-/* Has the server look once more, if that can help. */
+/* Has the server look once more, if that can help. Two processes in one slot, of which programs
+ * name the same one first each time, are in different ones after the next look. */
 static void ask_again(ERL_NIF_TERM pid, enum rank rank)
 {
-    _Atomic uint64_t *slot = &asked[slot_of(pid)];
+    const uint32_t look = atomic_load_explicit(&looks, memory_order_relaxed);
+    _Atomic uint64_t *slot = &asked[slot_of(pid ^ hash_mix(look, 0xa0761d6478bd642fu))];
     if (rank < NAME && atomic_load_explicit(slot, memory_order_relaxed) == 0)
         atomic_store_explicit(slot, pid, memory_order_relaxed);
 }
@@ -675,7 +678,10 @@ ERL_NIF_TERM procname_asked_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
 {
     (void)argc;
     (void)argv;
-    return agent_is_server(env) ? taken(env, asked) : enif_make_badarg(env);
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed);
+    return taken(env, asked);
 }
 
 ERL_NIF_TERM procname_small_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
