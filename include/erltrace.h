@@ -435,7 +435,9 @@ struct erltrace_about {
     } arg[10];
 };
 typedef int erltrace_about_fn(const struct erltrace_about *about, void *arg);
-/* Fills *about for a probe of the provider erlang and returns 0; returns -1 for any other. */
+/* Fills *about for a probe of the provider erlang or of the kernel and returns 0; returns -1 for
+ * any other. What is told of the kernel is valid while `p` is; `section` is then "", and there is
+ * no OTP. */
 ERLTRACE_API int erltrace_probe_about(const struct erltrace_probe *p, struct erltrace_about *about);
 /* Calls fn for each row of the provider's table. fn may return a nonzero value to end the walk,
  * which is then returned. */

@@ -222,13 +222,15 @@ static void put_about(struct buf *b, const struct erltrace_about *a)
         buf_adds(b, "\t\tNone\n");
     for (size_t i = 0; i < a->nargs; i++) {
         const struct erltrace_about_arg *g = &a->arg[i];
-        buf_printf(b, "\t\targ%zu: %s%s%s: %s\n", i, g->type,
-                   g->type[strlen(g->type) - 1] == '*' ? "" : " ", g->name, g->text);
+        buf_printf(b, "\t\targ%zu: %s%s%s%s%s\n", i, g->type,
+                   g->type[strlen(g->type) - 1] == '*' ? "" : " ", g->name,
+                   g->text[0] != '\0' ? ": " : "", g->text);
     }
     buf_printf(b, "\tOrigin\n\t\t%s\n", a->origin);
     if (a->quality[0] != '\0')
         buf_printf(b, "\tQuality\n\t\t%s\n", a->quality);
-    buf_adds(b, "\tDelivered By\n");
+    if (a->notps > 0)
+        buf_adds(b, "\tDelivered By\n");
     put_delivery(b, a);
 }
 

@@ -212,6 +212,11 @@ uint8_t means_both(uint8_t a, uint8_t b);
 /* Warns about a string that is compared with a module's name but lacks Elixir's prefix. */
 void check_elixir_name(struct lang *l, const struct node *text, const struct node *other);
 
+/* A symbol of the kernel or of a process, `name. check_symbol_address checks one whose address is
+ * taken: its type need not be known. */
+bool check_is_symbol(const struct node *n);
+const struct type *check_symbol_address(struct lang *l, struct node *n);
+
 /* -- print_type.c -- */
 /* Returns the description of a type for print(); `at` is the printed expression. */
 char *check_describe(struct lang *l, const struct type *t, const struct node *at);

@@ -158,6 +158,68 @@ static void look_at_definitions(const struct lang *l, const struct lang_desc *d,
     }
 }
 
+/* The arguments of the kernel's probes, as it tells them. */
+struct kernel_walk {
+    struct lang *l;
+    struct found *found;
+};
+
+/* Returns the type that a table of the kernel's writes as "pid_t" or "lwpsinfo_t *". */
+static const struct type *kernel_type(struct lang *l, const char *text)
+{
+    const size_t n = strcspn(text, " *"), tag = sizeof "struct " - 1;
+    const struct type *t = table_type(l, text);
+    if (strncmp(text, "struct ", tag) == 0) {
+        const char *name = lang_strndup(l, text + tag, strcspn(text + tag, " *"));
+        t = foreign_named(l, FOREIGN_STRUCT, name);
+        return t && strchr(text, '*') ? type_pointer(l, t) : t;
+    }
+    if (!t && (t = typedef_find(l, text, n)) != NULL && strchr(text, '*'))
+        t = type_pointer(l, t);
+    return t;
+}
+
+static const struct type *native_type(struct lang *l, const struct foreign_arg *a)
+{
+    const struct type *t = a->type ? kernel_type(l, a->type) : foreign_type(l, a->number);
+    if (t && t->kind == TYPE_VOID && !a->pointed)
+        t = NULL;
+    if (!t)
+        return type_typedef("int64_t", 7);
+    return a->pointed && !a->type ? type_pointer(l, t) : t;
+}
+
+static bool of_kernel(void *arg, const char *prov, const char *name, const struct foreign_arg *a,
+                      size_t n)
+{
+    const struct kernel_walk *w = arg;
+    struct lang *l = w->l;
+    struct lang_probe *p = lang_alloc(l, sizeof *p);
+    p->provider = prov;
+    p->name = p->ident = name;
+    p->native = lang_alloc(l, (n + 1) * sizeof *p->native);
+    p->arg = lang_alloc(l, (n + 1) * sizeof *p->arg);
+    p->nnative = p->nargs = (uint32_t)n;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct type *native = native_type(l, &a[i]);
+        const struct type *as = a[i].as ? kernel_type(l, a[i].as) : NULL;
+        p->native[i] = (struct lang_native){.name = a[i].name, .type = native};
+        p->arg[i] = (struct lang_probe_arg){i, as ? as : native};
+    }
+    add(w->found, p);
+    return !w->found->differ;
+}
+
+static void look_at_kernel(struct lang *l, const struct lang_desc *d, struct found *f)
+{
+    const struct foreign *k =
+        l->knows_foreign && !matches_provider(d->prov, "erlang") ? foreign_of(l) : NULL;
+    struct kernel_walk w = {l, f};
+    const struct probe_spec spec = {d->prov, d->mod, d->func, d->name, 0};
+    if (k)
+        k->probes(k->arg, &spec, of_kernel, &w);
+}
+
 static const char *desc_text(struct lang *l, const struct lang_desc *d)
 {
     return d->id ? lang_printf(l, "%u", d->id)
@@ -172,6 +234,7 @@ static void find_probes(struct lang *l, const struct lang_desc *d, struct found 
         look_at_untyped(l, d, f);
         look_at_definitions(l, d, f);
         look_at_erlang(l, d, f);
+        look_at_kernel(l, d, f);
     }
 }
 
@@ -203,7 +266,8 @@ static const struct lang_probe *probe_of(struct lang *l, const struct node *n)
     find_probes(l, d, &f);
     if (!f.probe)
         lang_err(
-            l, &n->pos, "D_ARGS_TYPE", "arg0 to arg9 are the untyped arguments",
+            l, &n->pos, "D_ARGS_TYPE",
+            l->foreign_lack ? l->foreign_lack : "arg0 to arg9 are the untyped arguments",
             "failed to resolve the types of args[ ]: the arguments of the probes of %s are unknown",
             desc_text(l, d));
     else if (f.differ)

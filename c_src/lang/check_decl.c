@@ -10,7 +10,7 @@ static bool named_type(struct lang *l, const struct diag_pos *pos, const char *n
 {
     if (type->kind == TYPE_VOID)
         lang_err(l, pos, "D_DECL_VOIDOBJ", NULL, "'%s' cannot be of type void", name);
-    else if (type_is_incomplete(type))
+    else if (lang_incomplete(l, type))
         lang_err(l, pos, "D_DECL_INCOMPLETE", NULL, "'%s' is of the incomplete type %s", name,
                  type->name);
     else
@@ -100,7 +100,7 @@ void decl_typedef(struct lang *l, const struct diag_pos *pos, const char *name,
         lang_err(l, pos, "D_DECL_IDRED", "choose another name",
                  "identifier redeclared: %s (current: typedef %s, previous: %s)", name, type->name,
                  old ? old->name : "a variable or function");
-    } else if (type->is_enum && type_is_incomplete(type)) {
+    } else if (type->is_enum && lang_incomplete(l, type)) {
         lang_err(l, pos, "D_DECL_INCOMPLETE", NULL, "'%s' is of the incomplete type %s", name,
                  type->name);
     } else if (!old) {

@@ -246,7 +246,9 @@ static const struct type *check_unary(struct lang *l, struct node *n)
         return check_bad(n);
     }
     k->by_member = op == OP_DEREF || op == OP_ADDR;
-    const struct type *t = check_expr(l, k);
+    const struct type *t = op == OP_ADDR && check_is_symbol(k) && !names_find(&l->globals, k->name)
+                               ? check_symbol_address(l, k)
+                               : check_expr(l, k);
     if (op == OP_ADDR && k->kind == N_XLATE) { /* a translation has no address */
         k->by_member = false;
         t = check_expr(l, k);
@@ -363,7 +365,7 @@ static const struct type *check_cast(struct lang *l, struct node *n)
     bool ok = same || to->kind == TYPE_VOID || (type_is_scalar(to) && type_is_scalar(t)) ||
               (to->kind == TYPE_PTR && type_refers(t)) ||
               (type_is_string(to) && (type_is_scalar(t) || type_is_chars(t)));
-    if (!ok || type_is_incomplete(to)) {
+    if (!ok || lang_incomplete(l, to)) {
         lang_err(l, &n->pos, "D_CAST_INVAL", NULL,
                  "invalid cast expression: (%s) of a value of type %s", to->name, t->name);
         return check_bad(n);

@@ -168,7 +168,7 @@ const struct type *check_deref(struct lang *l, struct node *n)
                  type_refers(t) ? "pointer of type" : "non-pointer type", t->name);
         return check_bad(n);
     }
-    if (type_is_incomplete(t->of)) {
+    if (lang_incomplete(l, t->of)) {
         lang_err(l, &n->pos, "D_OP_INCOMPLETE", NULL, "%s is an incomplete type", t->of->name);
         return check_bad(n);
     }
@@ -190,9 +190,9 @@ const struct type *check_addrof(struct lang *l, struct node *n)
     return check_bad(n);
 }
 
-static const struct type_member *member_find(const struct type *t, const char *name)
+static const struct type_member *member_find(struct lang *l, const struct type *t, const char *name)
 {
-    const struct type_member *m = t->sou->members;
+    const struct type_member *m = lang_members(l, t);
     while (m && strcmp(m->name, name) != 0)
         m = m->next;
     return m;
@@ -202,10 +202,10 @@ static const struct type_member *member_find(const struct type *t, const char *n
 static const char *member_hint(struct lang *l, const struct type *t, const char *name)
 {
     size_t n = 0, i = 0;
-    for (const struct type_member *m = t->sou->members; m; m = m->next)
+    for (const struct type_member *m = lang_members(l, t); m; m = m->next)
         n++;
     const char **names = lang_alloc(l, (n + 1) * sizeof *names);
-    for (const struct type_member *m = t->sou->members; m; m = m->next)
+    for (const struct type_member *m = lang_members(l, t); m; m = m->next)
         names[i++] = m->name;
     const char *near = diag_nearest(name, names, n);
     return near ? lang_printf(l, "did you mean '%s'?", near) : NULL;
@@ -234,14 +234,14 @@ const struct type *check_member(struct lang *l, struct node *n)
                  n->post ? "pointer to a " : "", t->name);
         return check_bad(n);
     }
-    if (type_is_incomplete(s)) {
-        lang_err(l, &n->pos, "D_OP_INCOMPLETE", NULL,
+    if (lang_incomplete(l, s)) {
+        lang_err(l, &n->pos, "D_OP_INCOMPLETE", l->foreign_lack,
                  "operator %s cannot be applied to a forward declaration: no %s definition is "
                  "available",
                  op, s->name);
         return check_bad(n);
     }
-    n->member = member_find(s, n->name);
+    n->member = member_find(l, s, n->name);
     if (!n->member) {
         lang_err(l, &n->pos, "D_TYPE_MEMBER", member_hint(l, s, n->name),
                  "'%s' is not a member of %s", n->name, s->name);
@@ -265,7 +265,7 @@ const struct type *check_element_of(struct lang *l, struct node *n)
                  at->type->name);
         return check_bad(n);
     }
-    if (type_is_incomplete(of)) {
+    if (lang_incomplete(l, of)) {
         lang_err(l, &n->pos, "D_OP_INCOMPLETE", NULL, "%s is an incomplete type", of->name);
         return check_bad(n);
     }
@@ -292,7 +292,7 @@ bool check_steps(struct lang *l, struct node *n, const struct type *t)
                  : n->kind == N_ASSIGN ? (n->op == OP_ADD ? "+=" : "-=")
                                        : op_text[n->op],
                  t->name);
-    else if (type_is_incomplete(t->of))
+    else if (lang_incomplete(l, t->of))
         lang_err(l, &n->pos, "D_OP_INCOMPLETE", NULL, "%s is an incomplete type", t->of->name);
     else
         return true;
@@ -329,6 +329,7 @@ const struct type *check_sizeof(struct lang *l, struct node *n)
     const struct type *t = n->cast ? n->cast : check_expr(l, n->kid[0]);
     if (type_is_error(t))
         return check_bad(n);
+    const bool incomplete = lang_incomplete(l, t);
     uint64_t size = type_size(t);
     if (!n->cast && n->kid[0]->kind == N_MEMBER && n->kid[0]->member->bits > 0) {
         lang_err(l, &n->pos, "D_SIZEOF_BITFIELD", NULL, "cannot apply sizeof to a bit-field");
@@ -337,7 +338,7 @@ const struct type *check_sizeof(struct lang *l, struct node *n)
     if (type_is_string(t))
         size = n->cast || n->kid[0]->kind != N_STR ? l->opt->strsize : n->kid[0]->len + 1;
     bool empty = type_is_sou(t) && t->sou->complete;
-    if ((size == 0 && !empty) || type_is_incomplete(t)) {
+    if ((size == 0 && !empty) || incomplete) {
         lang_err(l, &n->pos, "D_SIZEOF_TYPE", NULL, "cannot apply sizeof to type %s", t->name);
         return check_bad(n);
     }
@@ -348,11 +349,11 @@ const struct type *check_sizeof(struct lang *l, struct node *n)
 const struct type *check_offsetof(struct lang *l, struct node *n)
 {
     const struct type *t = n->cast;
-    if (!type_is_sou(t) || type_is_incomplete(t)) {
+    if (!type_is_sou(t) || lang_incomplete(l, t)) {
         lang_err(l, &n->pos, "D_OFFSETOF_TYPE", NULL, "cannot apply offsetof to type %s", t->name);
         return check_bad(n);
     }
-    const struct type_member *m = member_find(t, n->name);
+    const struct type_member *m = member_find(l, t, n->name);
     if (!m)
         lang_err(l, &n->pos, "D_UNKNOWN", member_hint(l, t, n->name),
                  "failed to determine offset of %s: %s has none", n->name, t->name);

@@ -9,22 +9,95 @@ static bool is_value_name(const struct ident *id)
     return id->kind != ID_FN;
 }
 
-/* module`name, `name and ``name: symbols of the kernel, and of a process. Using one requires its
- * type, which only the kernel can tell. */
-static void unknown_symbol(struct lang *l, const struct diag_pos *pos, const char *name)
+/* Returns (T *)address, or, of a variable that each CPU has, (T *)(address + what this CPU adds).
+ */
+static struct node *address_of(struct lang *l, const struct diag_pos *pos,
+                               const struct foreign_variable *v, const struct type *pointer)
 {
-    if (strstr(name, "``"))
-        lang_err(l, pos, "D_SYM_BADREF", NULL,
+    struct node *at = node_new(l, N_INT, pos), *cast = node_new(l, N_CAST, pos);
+    node_set_int(at, v->address, &type_c[T_ULONG]);
+    if (v->each_cpu != 0) {
+        struct node *each = node_new(l, N_INT, pos), *array = node_new(l, N_CAST, pos);
+        struct node *element = node_new(l, N_INDEX, pos), *sum = node_new(l, N_BINARY, pos);
+        struct node *cpu = node_new(l, N_IDENT, pos);
+        node_set_int(each, v->each_cpu, &type_c[T_ULONG]);
+        array->cast = type_pointer(l, &type_c[T_ULONG]);
+        array->kid[0] = each;
+        cpu->name = "cpu";
+        cpu->scope = SCOPE_GLOBAL;
+        element->kid[0] = node_done(l, array);
+        element->args = cpu;
+        sum->op = OP_ADD;
+        sum->kid[0] = at;
+        sum->kid[1] = node_done(l, element);
+        at = node_done(l, sum);
+    }
+    cast->cast = pointer;
+    cast->kid[0] = at;
+    return node_done(l, cast);
+}
+
+/* module`name, `name and ``name: variables of the kernel, and symbols of a process. What has no
+ * known type can only have its address taken, and is a char. */
+static const struct type *symbol(struct lang *l, struct node *n, bool addressed)
+{
+    const struct diag_pos pos = n->pos;
+    const char *tick = strchr(n->name, '`'), *why = NULL;
+    const struct foreign *f = l->knows_foreign ? foreign_of(l) : NULL;
+    struct foreign_variable v = {0};
+    if (tick[1] == '`') {
+        lang_err(l, &pos, "D_SYM_BADREF", NULL,
                  "symbol %s may not be referenced: no probe here refers to a place in a process",
-                 name);
-    else
-        lang_err(l, pos, "D_SYM_NOTYPES", "types of the kernel are not known to scripts yet",
-                 "no symbolic type information is available for %s", name);
+                 n->name);
+        return check_bad(n);
+    }
+    if (f)
+        why = f->variable(f->arg, lang_printf(l, "%.*s", (int)(tick - n->name), n->name), tick + 1,
+                          &v);
+    if (!f || why) {
+        lang_err(l, &pos, "D_SYM_NOTYPES",
+                 why               ? why
+                 : l->foreign_lack ? l->foreign_lack
+                                   : "variables of the kernel are for clauses of its probes",
+                 "no symbolic type information is available for %s", n->name);
+        return check_bad(n);
+    }
+    const struct type *t = v.type != 0 ? foreign_type(l, v.type) : &type_c[T_VOID];
+    if (type_is_void(t) && !addressed) {
+        lang_err(l, &pos, "D_SYM_NOTYPES",
+                 lang_printf(l, "a cast says what it is: *(int *)&%s", n->name),
+                 "no symbolic type information is available for %s", n->name);
+        return check_bad(n);
+    }
+    struct node *place = node_new(l, N_UNARY, &pos);
+    place->op = OP_DEREF;
+    place->kid[0] = address_of(l, &pos, &v, type_pointer(l, type_is_void(t) ? &type_c[T_CHAR] : t));
+    place->by_member = n->by_member;
+    check_replace(n, node_done(l, place));
+    return check_expr(l, n);
+}
+
+bool check_is_symbol(const struct node *n)
+{
+    return n->kind == N_IDENT && n->scope == SCOPE_GLOBAL && strchr(n->name, '`') != NULL;
+}
+
+const struct type *check_symbol_address(struct lang *l, struct node *n)
+{
+    return symbol(l, n, true);
 }
 
 /* Reports a name that was never assigned. */
 static const struct type *undefined(struct lang *l, struct node *n)
 {
+    int64_t value;
+    const struct type *type;
+    if (n->scope == SCOPE_GLOBAL && foreign_constant(l, n->name, &value, &type)) {
+        node_set_int(n, (uint64_t)value, type);
+        return n->type;
+    }
+    if (check_is_symbol(n))
+        return symbol(l, n, false);
     const struct names *t = names_of_scope(l, n->scope);
     const char *hint = names_suggest(l, t, n->name, is_value_name);
     if (lang_was_dropped(l, n->name)) {
@@ -37,14 +110,11 @@ static const struct type *undefined(struct lang *l, struct node *n)
             hint = lang_printf(l, "did you mean 'self->%s'?", n->name);
         else if (!hint && names_find(&l->locals, n->name))
             hint = lang_printf(l, "did you mean 'this->%s'?", n->name);
-        if (strchr(n->name, '`'))
-            unknown_symbol(l, &n->pos, n->name);
-        else
-            lang_err(l, &n->pos, "D_IDENT_UNDEF", hint,
-                     "failed to resolve %s: Unknown variable name", n->name);
+        lang_err(l, &n->pos, "D_IDENT_UNDEF", hint, "failed to resolve %s: Unknown variable name",
+                 n->name);
     }
-    if (!strchr(n->name, '`')) /* marks the name as wrong, so that it is reported once */
-        var_new(l, n->name, n->scope, &type_c[T_ERROR]);
+    /* Marks the name as wrong, so that it is reported once. */
+    var_new(l, n->name, n->scope, &type_c[T_ERROR]);
     return check_bad(n);
 }
 
@@ -76,6 +146,7 @@ const struct type *check_ident(struct lang *l, struct node *n)
         return n->type = id->var->type;
     case ID_BUILTIN:
         n->kind = N_BUILTIN;
+        l->knows_foreign |= type_refers(id->type) && !l->library; /* curthread */
         n->num = id->num;
         return n->type = id->type;
     case ID_ARRAY:
@@ -381,8 +452,12 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
         var_new(l, base->name, base->scope, &type_c[T_ERROR])->assoc = n->kind == N_INDEX;
         return check_bad(n);
     }
-    if (strchr(base->name, '`')) {
-        unknown_symbol(l, &base->pos, base->name);
+    if (check_is_symbol(base)) {
+        const char *name = base->name;
+        if (!type_is_error(symbol(l, base, true)))
+            lang_err(l, pos, "D_OP_WRITE", eq_hint(l, op),
+                     "operator %s can only be applied to a writable variable: %s is the kernel's",
+                     optext, name);
         return check_bad(n);
     }
     /* Keys are checked before the name exists: a[a[1]] = 1 is an error. */

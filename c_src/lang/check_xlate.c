@@ -49,7 +49,7 @@ const struct type *check_xlate(struct lang *l, struct node *n)
     const struct type *from = check_expr(l, k);
     if (type_is_error(from))
         return check_bad(n);
-    if (!type_is_sou(out) || type_is_incomplete(out)) {
+    if (!type_is_sou(out) || lang_incomplete(l, out)) {
         lang_err(l, &n->pos, "D_XLATE_SOU", NULL,
                  "xlate must be applied to a complete struct or union, or a pointer to one: %s",
                  to->name);
@@ -201,7 +201,7 @@ static struct node *place_of(struct lang *l, struct lang_var *v, const struct ty
 static bool has_all(struct lang *l, const struct node *n)
 {
     const struct lang_xlator *x = n->xlator;
-    for (const struct type_member *m = x->out->sou->members; m; m = m->next) {
+    for (const struct type_member *m = lang_members(l, x->out); m; m = m->next) {
         const struct lang_xmember *given = x->members;
         while (given && given->member != m)
             given = given->next;
@@ -243,7 +243,7 @@ const struct type *check_xlated_whole(struct lang *l, struct node *n)
         all = two(l, N_BINARY, OP_COMMA, assigned(l, x->kid[0], &value), all);
         x->kid[0] = value;
     }
-    for (const struct type_member *m = out->sou->members; m; m = m->next) {
+    for (const struct type_member *m = lang_members(l, out); m; m = m->next) {
         struct node *from = node_clone(l, x);
         from->by_member = true;
         all = two(l, N_BINARY, OP_COMMA, all,
@@ -284,6 +284,15 @@ static void check_member_expr(struct lang *l, const struct lang_xlator *xl, stru
     }
 }
 
+/* Returns whether it reads a structure of the kernel, of which only a clause for a probe there can
+ * speak: a library's is then checked where it is used. */
+static bool of_kernel(const struct lang_xlator *xl)
+{
+    const struct type *t = xl->in.type;
+    return xl->library && t->kind == TYPE_PTR &&
+           (type_is_incomplete(t->of) || (type_is_sou(t->of) && t->of->sou->foreign != 0));
+}
+
 void decl_translator(struct lang *l, const struct diag_pos *pos, struct lang_xlator *xl)
 {
     struct lang_xlator **tail = &l->xlators;
@@ -298,7 +307,7 @@ void decl_translator(struct lang *l, const struct diag_pos *pos, struct lang_xla
             return;
         }
     }
-    for (struct lang_xmember *m = xl->members; m; m = m->next)
+    for (struct lang_xmember *m = of_kernel(xl) ? NULL : xl->members; m; m = m->next)
         check_member_expr(l, xl, m);
     *tail = xl;
 }

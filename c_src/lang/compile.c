@@ -46,6 +46,12 @@ static int setopt(void *arg, const char *name, const char *value, const char **w
     return r;
 }
 
+static const struct foreign *foreign(void *arg, const char **why)
+{
+    const struct compile *c = arg;
+    return c->opt->foreign ? c->opt->foreign(c->opt->setopt_arg, why) : NULL;
+}
+
 static const char *opthint(void *arg, const char *name)
 {
     const struct compile *c = arg;
@@ -61,6 +67,8 @@ struct compile *compile_new(struct compile_options *opt, struct diags *d)
     c->diags = d;
     c->lopt.setopt = setopt;
     c->lopt.opthint = opthint;
+    c->lopt.foreign = foreign;
+    c->lopt.kernel = c->opt->kernel;
     c->lopt.setopt_arg = c;
     refresh(c);
     c->lang = lang_new(&c->lopt, d);

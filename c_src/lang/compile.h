@@ -37,6 +37,8 @@ struct compile_source {
     size_t shown_len;
 };
 
+struct foreign; /* probe/foreign.h */
+
 struct compile_options {
     uint32_t strsize;     /* bytes of a string value, excluding the NUL */
     uint32_t scratchsize; /* bytes that a clause can get from alloca() and copyin() */
@@ -58,6 +60,11 @@ struct compile_options {
     int (*setopt)(void *arg, const char *name, const char *value, const char **why);
     const char *(*opthint)(void *arg,
                            const char *name); /* returns a hint for that error; may be NULL */
+    bool kernel; /* the programs are for the kernel, whatever their probes are */
+    /* Returns what the kernel says of itself, which must outlive the compile; NULL: nothing, for
+     * the reason *why. Called once, when a program for the kernel names what it does not know. May
+     * be NULL. */
+    const struct foreign *(*foreign)(void *arg, const char **why);
     void *setopt_arg;
 };
 

@@ -14,6 +14,7 @@ struct lang *lang_new(const struct lang_options *opt, struct diags *d)
         return NULL;
     arena_init(&l->arena);
     l->opt = opt;
+    l->knows_foreign = opt->kernel;
     l->diags = d;
     l->clause_tail = &l->clauses;
     l->var_tail = &l->vars;
@@ -40,6 +41,7 @@ void lang_free(struct lang *l)
     hash_free(&l->pragma_table);
     hash_free(&l->types);
     hash_free(&l->ctypes);
+    hash_free(&l->foreign_types);
     buf_free(&l->tmp);
     buf_free(&l->part);
     arena_free(&l->arena);

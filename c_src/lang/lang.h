@@ -17,6 +17,7 @@
 #include "lang/ast.h"
 #include "lang/compile.h"
 #include "lang/stability.h"
+#include "probe/foreign.h"
 
 struct lang_options {
     uint32_t strsize;     /* result of sizeof (string) */
@@ -34,6 +35,11 @@ struct lang_options {
     int (*setopt)(void *arg, const char *name, const char *value, const char **why);
     const char *(*opthint)(void *arg,
                            const char *name); /* returns a hint for that error; may be NULL */
+    bool kernel; /* the program is for the kernel, whatever its probes are */
+    /* Returns what the kernel says of itself, which lives as long as the programs; NULL: nothing,
+     * for the reason *why. Asked once, when a program for the kernel names what it does not know.
+     * May be NULL. */
+    const struct foreign *(*foreign)(void *arg, const char **why);
     void *setopt_arg;
 };
 

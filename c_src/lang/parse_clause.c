@@ -143,6 +143,7 @@ static struct lang_desc *description(struct lex *lx)
         }
     }
     d->prov = parts[0].text;
+    lx->l->knows_foreign |= probe_kernel_provider(d->prov);
     d->mod = parts[1].text;
     d->func = parts[2].text;
     d->name = parts[3].text;

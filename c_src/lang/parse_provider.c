@@ -73,7 +73,7 @@ static uint32_t count_params(struct lex *lx, const struct declared_param *p, con
         if (!p->type)
             lang_fail(lx->l, &p->pos, "D_DECL_PROTO_VARARGS", NULL,
                       "probe %s may not use a variable-length argument list", name);
-        if (type_is_incomplete(p->type))
+        if (lang_incomplete(lx->l, p->type))
             lang_fail(lx->l, &p->pos, "D_DECL_INCOMPLETE", "a pointer to it can be passed",
                       "probe %s: an argument cannot be of the incomplete type %s", name,
                       p->type->name);

@@ -29,7 +29,7 @@ static void check_object(struct lex *lx, const struct diag_pos *pos, const struc
 {
     if (t->kind == TYPE_VOID)
         lang_fail(lx->l, pos, "D_DECL_VOIDOBJ", NULL, "%s of type void cannot be declared", what);
-    if (type_is_incomplete(t))
+    if (lang_incomplete(lx->l, t))
         lang_fail(lx->l, pos, "D_DECL_INCOMPLETE", NULL,
                   "%s of the incomplete type %s cannot be declared", what, t->name);
     if (t->kind == TYPE_FUNC)
@@ -120,7 +120,7 @@ static void key_types(struct lex *lx, struct declared *d)
         if (k.type->kind != TYPE_INT && k.type->kind != TYPE_STRING && k.type->kind != TYPE_PTR &&
             !type_is_sou(k.type))
             lang_fail(lx->l, &pos, "D_KEY_TYPE", NULL, "a key cannot be of type %s", k.type->name);
-        if (type_is_incomplete(k.type))
+        if (lang_incomplete(lx->l, k.type))
             lang_fail(lx->l, &pos, "D_DECL_INCOMPLETE", NULL,
                       "a key cannot be of the incomplete type %s", k.type->name);
         if (type_size(k.type) > WORD_BYTES_MAX)
@@ -290,6 +290,26 @@ static struct type *tag_type(struct lex *lx, enum tok kw, const char *tag)
     return t;
 }
 
+static const struct type *foreign_tag(struct lang *l, enum tok kw, const char *tag)
+{
+    return foreign_named(l,
+                         kw == TOK_KW_STRUCT  ? FOREIGN_STRUCT
+                         : kw == TOK_KW_UNION ? FOREIGN_UNION
+                                              : FOREIGN_ENUM,
+                         tag);
+}
+
+/* Returns the kernel's type of a tag that the program does not define; NULL: there is none. */
+static const struct type *kernel_type_of_tag(struct lex *lx, enum tok kw, const char *tag)
+{
+    struct lang *l = lx->l;
+    const char *name = tag[0] ? lang_printf(l, "%s %s", lex_keyword(kw), tag) : NULL;
+    return name && lx->tok.kind != TOK_LBRACE && !hash_gets(&l->types, name) &&
+                   !hash_gets(&l->ctypes, name)
+               ? foreign_tag(l, kw, tag)
+               : NULL;
+}
+
 /* The position of the next member, in bits, because bit-fields share units. */
 struct layout {
     uint64_t bit;
@@ -452,6 +472,18 @@ static void enumerators(struct lex *lx, struct type *t)
         lex_syntax(lx, NULL);
 }
 
+/* Returns struct MODULE`TAG, a type of the kernel. */
+static const struct type *scoped_tag(struct lex *lx, const struct diag_pos *pos, enum tok kw,
+                                     const char *tag)
+{
+    const struct type *t = foreign_tag(lx->l, kw, foreign_name(tag));
+    if (!t)
+        lang_fail(lx->l, pos, "D_UNKNOWN",
+                  lx->l->knows_foreign ? NULL : "types of the kernel are for clauses of its probes",
+                  "failed to resolve type %s %s: Unknown type name", lex_keyword(kw), tag);
+    return t;
+}
+
 const struct type *parse_tag(struct lex *lx)
 {
     enum tok kw = lx->tok.kind;
@@ -467,11 +499,13 @@ const struct type *parse_tag(struct lex *lx)
         if (strchr(tag, '`') && lx->tok.kind == TOK_LBRACE)
             lang_fail(lx->l, &pos, "D_DECL_SCOPE", NULL, "a tag cannot be scoped: %s", tag);
         if (strchr(tag, '`'))
-            lang_fail(lx->l, &pos, "D_UNKNOWN", "types of the kernel are not known to scripts yet",
-                      "failed to resolve type %s %s: Unknown type name", lex_keyword(kw), tag);
+            return scoped_tag(lx, &pos, kw, tag);
     } else if (lx->tok.kind != TOK_LBRACE) {
         lex_syntax(lx, NULL);
     }
+    const struct type *known = kernel_type_of_tag(lx, kw, tag);
+    if (known)
+        return known;
     struct type *t = tag_type(lx, kw, tag);
     if (lx->tok.kind != TOK_LBRACE)
         return t;

@@ -12,7 +12,7 @@ static struct lang_xmember *member(struct lex *lx, const struct lang_xlator *xl)
         lex_syntax(lx, "member = expression;");
     x->pos = lx->tok.pos;
     const char *name = lx->tok.str;
-    for (x->member = xl->out->sou->members; x->member; x->member = x->member->next) {
+    for (x->member = lang_members(l, xl->out); x->member; x->member = x->member->next) {
         if (strcmp(x->member->name, name) == 0)
             break;
     }
@@ -38,7 +38,7 @@ void parse_translator(struct lex *lx)
     lex_next(lx);
     struct diag_pos pos = lx->tok.pos;
     xl->out = parse_type(lx);
-    if (!type_is_sou(xl->out) || type_is_incomplete(xl->out))
+    if (!type_is_sou(xl->out) || lang_incomplete(l, xl->out))
         lang_fail(l, &pos, "D_XLATE_SOU", NULL,
                   "translator output type must be a complete struct or union, not %s",
                   xl->out->name);

@@ -15,7 +15,7 @@ static void describe(struct lang *l, struct buf *out, const struct type *t, cons
         const char *tagless = strstr(t->name, " (");
         int len = tagless ? (int)(tagless - t->name) : (int)strlen(t->name);
         buf_printf(out, "s%u,%.*s;", type_size(t), len, t->name);
-        for (const struct type_member *m = t->sou->members; m; m = m->next) {
+        for (const struct type_member *m = lang_members(l, t); m; m = m->next) {
             buf_printf(out, "m%u,%u,%u,%s;", m->offset, m->bit, m->bits, m->name);
             describe(l, out, m->type, at);
         }

@@ -16,6 +16,7 @@
 #include "lang/lang.h"
 #include "lang/provider.h"
 #include "lang/stability.h"
+#include "probe/foreign.h"
 #include "util/table.h"
 
 /* What a global name means. Functions, variables, built-ins and inlines share one namespace. */
@@ -173,6 +174,11 @@ struct lang {
     uint32_t xlator_version;            /* of the next translator: #pragma D binding, 0: none */
     const struct lang_desc *desc;       /* of the clause that the checker is in; NULL: none */
     const struct lang_dropped *dropped; /* what errors of syntax have cost, newest first */
+    bool knows_foreign; /* names can be those of the system where the program runs */
+    bool foreign_asked;
+    const struct foreign *foreign; /* once it was asked for; NULL: nothing is known ... */
+    const char *foreign_lack;      /* ... because of this; NULL: nobody could be asked */
+    struct hash foreign_types;     /* number -> struct type */
     unsigned sealed; /* above 0: what the checker is in has its own attributes, see lang_uses */
     struct buf tmp, part; /* scratch for building texts; freed with the rest */
 };
@@ -245,6 +251,23 @@ static inline bool version_has(const struct lang_options *o, uint32_t version)
 {
     return o->version == 0 || version <= o->version;
 }
+
+/* -- foreign.c: types of the system where the program runs, of which clauses for its probes may
+ * speak -- */
+/* Returns what is known there; NULL: nothing. */
+const struct foreign *foreign_of(struct lang *l);
+/* Returns the type of that number. Call only after foreign_of has returned something. */
+const struct type *foreign_type(struct lang *l, uint32_t number);
+/* Returns the type of that kind and name; NULL: there is none, or it may not be spoken of. */
+const struct type *foreign_named(struct lang *l, enum foreign_kind kind, const char *name);
+/* Returns a name without the scope of the kernel proper: `NAME and vmlinux`NAME. */
+const char *foreign_name(const char *name);
+/* Finds a name of a foreign enum. Returns false if there is none. */
+bool foreign_constant(struct lang *l, const char *name, int64_t *value, const struct type **t);
+/* Returns type_is_incomplete, after it has looked for a foreign definition. */
+bool lang_incomplete(struct lang *l, const struct type *t);
+/* Returns the members of a struct or union, in order. */
+const struct type_member *lang_members(struct lang *l, const struct type *t);
 
 /* -- erl_record.c -- */
 enum { LANG_RECORDS_MAX = 200, LANG_FIELDS_MAX = 4000, LANG_ATOM_MAX = 255 };

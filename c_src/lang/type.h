@@ -42,7 +42,8 @@ struct type_member {
 /* The definition of a struct or union tag. All types that name it share it, so they become complete
  * together. */
 struct type_sou {
-    struct type_member *members; /* in order */
+    struct type_member *members; /* in order; read them with lang_members */
+    uint32_t foreign; /* its number in the system where the program runs; 0: it is the program's */
     uint32_t size, align;
     bool complete;
 };

@@ -133,6 +133,7 @@ static const char *compile_args(struct kprobes *k, const struct krow *row, struc
         arg[i].text = from->text != NULL ? from->text : "";
         arg[i].as = from->as;
         arg[i].type = from->type;
+        arg[i].given = from->type != NULL;
         if (arg[i].type == NULL && why == NULL &&
             (arg[i].type = type_text(k, arg[i].value.type)) == NULL)
             why = kvalue_no_memory;

@@ -38,6 +38,7 @@ struct kprobe_arg {
     const char *name, *text; /* text "": the name says it all */
     const char *type;        /* of the value, in D: "struct task_struct *", "int64_t", "string" */
     const char *as;          /* the type of args[N], by a translator; NULL: `type` */
+    bool given;              /* the table says what the type is, whatever the value's own is */
     struct kvalue value;     /* argN; of a string the address in the kernel's memory */
 };
 

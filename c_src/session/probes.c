@@ -2,6 +2,13 @@
 #include "session/handle.h"
 #include "base/err.h"
 
+static void count_arguments(struct api_probe *p)
+{
+    p->public.nargs = 0;
+    while (probe_args_type(p->def, (unsigned)p->public.nargs) != NULL)
+        p->public.nargs++;
+}
+
 void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, const char *prov,
                     const char *mod, const char *func, const char *name, const char *node)
 {
@@ -18,8 +25,7 @@ void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, co
                                           .node = node,
                                           .attributes = &out->attributes,
                                           .arguments = &out->arguments};
-    while (probe_args_type(out->def, (unsigned)out->public.nargs) != NULL)
-        out->public.nargs++;
+    count_arguments(out);
 }
 
 const char *erltrace_probe_argument(const struct erltrace_probe *p, size_t i)
@@ -37,18 +43,19 @@ static void about_fill(const struct probe_section *s, const struct probe_def *de
         [PROBE_BY_VM] = "vm tier", [PROBE_BY_KERNEL] = "kernel tier", [PROBE_BY_NONE] = "nobody"};
     static const char *const origin[] = {
         [PROBE_OTP] = "OTP", [PROBE_OURS] = "erltrace", [PROBE_PAST] = "OTP once"};
+    const bool in_table = s != NULL; /* else the kernel describes it */
     *out = (struct erltrace_about){.name = def->name,
                                    .module = def->mod != NULL ? def->mod : "",
                                    .function = def->func != NULL ? def->func : "",
-                                   .section = s->title,
+                                   .section = in_table ? s->title : "",
                                    .text = def->text,
-                                   .origin = origin[def->origin],
-                                   .quality = def->how != NULL ? def->how
-                                              : def->kind != 0 ? "exact"
-                                                               : "",
+                                   .origin = in_table ? origin[def->origin] : "the kernel",
+                                   .quality = def->how != NULL              ? def->how
+                                              : def->kind != 0 || !in_table ? "exact"
+                                                                            : "",
                                    .lacking = def->lacking,
                                    .numbered = def->numbered,
-                                   .notps = PROBE_OTPS,
+                                   .notps = in_table ? PROBE_OTPS : 0,
                                    .otp = probe_otps};
     for (size_t i = 0; i < PROBE_OTPS; i++)
         out->by[i] = by[probe_on(def, probe_otps[i])];
@@ -71,7 +78,10 @@ int erltrace_probe_about(const struct erltrace_probe *p, struct erltrace_about *
             }
         }
     }
-    return -1;
+    if (p == NULL || own->def == NULL || probe_fn_def(own->def->kind) == own->def)
+        return -1;
+    about_fill(NULL, own->def, about);
+    return 0;
 }
 
 int erltrace_about_iter(erltrace_about_fn *fn, void *arg)
@@ -103,8 +113,11 @@ static int found(void *arg, const struct tier *t, const struct tier_probe *p)
 {
     struct walk *w = arg;
     struct api_probe probe;
+    struct tier *mutable = (struct tier *)(uintptr_t)t;
     api_probe_fill(&probe, p->kind, p->id, p->prov, p->mod, p->func, p->name,
-                   t->ops->target((struct tier *)t));
+                   t->ops->target(mutable));
+    if (t->ops->describe != NULL && (probe.def = t->ops->describe(mutable, p->id)) != NULL)
+        count_arguments(&probe);
     w->result = w->fn(&probe.public, w->arg);
     return w->result != 0;
 }

@@ -35,6 +35,8 @@ static int prepare(erltrace_t *h)
         s->libraries = arena_printf(&s->arena, "%s/priv/lib", root);
     for (struct api_target *t = h->target; t != NULL && s->target == 0; t = t->next)
         s->target = t->pid;
+    s->compile_options.kernel = h->kernel;
+    s->compile_options.foreign = h->local && !h->kernel ? NULL : session_ask_kernel;
     return session_begin(s) != 0 ? api_leave(h, ET_ENOMEM) : 0;
 }
 

@@ -86,6 +86,18 @@ static const char *option_help(void *arg, const char *name)
     return options_hint(&s->opt, name, s->option_hint);
 }
 
+/* Tells the compiler what the kernel says of itself. */
+const struct foreign *session_ask_kernel(void *arg, const char **why)
+{
+    struct session *s = arg;
+    struct diags d;
+    diags_init(&d);
+    if (tier_kernel_says(&s->kernel, &d) != 0 && d.count > 0)
+        *why = arena_strdup(&s->arena, d.list[0].text);
+    diags_free(&d);
+    return s->kernel;
+}
+
 /* -- compiling --------------------------------------------------------------------------------- */
 
 int session_no_memory(struct session *s)
@@ -906,6 +918,7 @@ void session_free(struct session *s)
     buf_free(&s->key_name);
     dif_image_free(&s->img);
     compile_free(s->compile);
+    tier_kernel_said(s->kernel);
     diags_free(&s->diags);
     arena_free(&s->arena);
 }

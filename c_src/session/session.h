@@ -102,6 +102,7 @@ struct session {
     struct arena arena; /* lives as long as the session */
     struct compile *compile;
     struct compile_options compile_options;
+    const struct foreign *kernel; /* what it says of itself; NULL: the compiler has not asked */
     struct erltrace_prog *program, **program_tail;
     struct dif_image img;
     struct buf encoded;  /* img for the tiers */
@@ -240,6 +241,9 @@ static inline bool session_goes_on(struct session *s, enum verdict v)
         if ((s)->observer[i_].event != NULL &&                                                     \
             !session_goes_on((s), (s)->observer[i_].event((s)->observer[i_].arg, __VA_ARGS__)))    \
     break
+
+/* Tells the compiler what the kernel says of itself: arg is the session. */
+const struct foreign *session_ask_kernel(void *arg, const char **why);
 
 /* Reports that memory is out; returns the error. */
 int session_no_memory(struct session *s);

@@ -11,6 +11,7 @@
 #include "linux/kprobes.h"
 #include "linux/krun.h"
 #include "linux/ksym.h"
+#include "linux/ktypes.h"
 #include "tier/own.h"
 #include "tier/tier.h"
 #include "util/buftext.h"
@@ -76,6 +77,26 @@ static const char *ebpf_suggest(struct tier *t, const struct probe_spec *spec)
         s = s != NULL ? s : kprobes_suggest(k->probes, spec);
     }
     return s != NULL ? s : own_suggest(&k->own, spec, "kernel");
+}
+
+static const struct probe_def *ebpf_describe(struct tier *t, uint32_t id)
+{
+    struct ebpf *k = self(t);
+    struct arena *a = &k->own.arena;
+    const struct kprobe *p = k->probes != NULL ? kprobes_by_id(k->probes, id) : NULL;
+    struct probe_def *def = p != NULL ? arena_alloc(a, sizeof *def) : NULL;
+    size_t n;
+    if (def == NULL)
+        return NULL;
+    const struct kprobe_arg *arg = kprobes_args(k->probes, p, &n);
+    def->name = p->name;
+    def->text = p->text[0] != '\0' ? p->text : arena_printf(a, "at the tracepoint %s", p->point);
+    if (def->text == NULL)
+        return NULL;
+    for (size_t i = 0; i < n && i < sizeof def->arg / sizeof *def->arg; i++)
+        def->arg[i] = (struct probe_arg){
+            .type = arg[i].type, .name = arg[i].name, .text = arg[i].text, .as = arg[i].as};
+    return def;
 }
 
 /* Describes the probes to the programs: those that this process fires, in the order of `own`, and
@@ -310,6 +331,7 @@ static const struct tier_ops ebpf_ops = {
     .place = WORD_KERNEL,
     .match = ebpf_match,
     .suggest = ebpf_suggest,
+    .describe = ebpf_describe,
     .enable = ebpf_enable,
     .go = ebpf_go,
     .work = ebpf_work,
@@ -321,6 +343,20 @@ static const struct tier_ops ebpf_ops = {
     .rates = ebpf_rates,
     .symbol = ebpf_symbol,
 };
+
+int tier_kernel_says(const struct foreign **out, struct diags *d)
+{
+    struct ktypes *k;
+    int err = ktypes_open(&k, d);
+    *out = err == 0 ? ktypes_foreign(k) : NULL;
+    return err;
+}
+
+void tier_kernel_said(const struct foreign *f)
+{
+    if (f != NULL)
+        ktypes_close(f->arg);
+}
 
 int tier_kernel_open(struct tier **out, struct diags *d)
 {

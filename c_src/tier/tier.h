@@ -17,6 +17,7 @@
 #include "base/diag.h"
 #include "dif/dif.h"
 #include "dif/record.h"
+#include "probe/foreign.h"
 #include "probe/probe.h"
 #include "tier/tier_load.h"
 #include "util/option.h"
@@ -208,6 +209,9 @@ struct tier_ops {
     /* Returns why a description matched nothing if it names a known probe that this tier lacks,
      * else NULL. Such a program compiles, but does not run. May be NULL. Borrowed. */
     const char *(*lacking)(struct tier *t, const struct probe_spec *spec);
+    /* Returns what is known of a probe, valid until the tier closes; NULL: nothing, or memory is
+     * out. May be NULL: the provider's tables tell it. */
+    const struct probe_def *(*describe)(struct tier *t, uint32_t id);
     /* Loads the program. It sets nothing in the target, and nothing fires. The caller encodes the
      * image. */
     int (*enable)(struct tier *t, const struct dif_image *img, const void *image, size_t len,
@@ -278,6 +282,10 @@ struct tier {
 int tier_local_open(struct tier **out, struct diags *d);
 /* Opens the kernel tier. Returns 0 or an error with a diagnostic. */
 int tier_kernel_open(struct tier **out, struct diags *d);
+/* What the running kernel says of itself, for the compiler, until it is closed. Fails with a
+ * diagnostic where it says nothing. */
+int tier_kernel_says(const struct foreign **out, struct diags *d);
+void tier_kernel_said(const struct foreign *f);
 
 /* Walks the blocks that engine_drain makes and calls the sink. Returns 0, or ET_EIMAGE with a
  * diagnostic on malformed bytes: they may come from another machine. */
