@@ -47,3 +47,33 @@ translator fileinfo_t < int fd > {
 inline fileinfo_t fds[int fd] = xlate <fileinfo_t> (fd);
 #pragma D attributes Stable/Stable/Common fds
 #pragma D binding "1.1" fds
+
+/* Transfers of block devices. The lowest bit of cmd_flags is that of a write; numbers of devices are
+ * those of the kernel, 12 bits and 20. Which file a transfer is of is not known. */
+translator bufinfo_t < struct request *R > {
+	b_flags = R->cmd_flags & 1 ? B_WRITE : B_READ;
+	b_bcount = R->__data_len;
+	b_bufsize = R->__data_len;
+	b_lblkno = R->__sector;
+	b_blkno = R->__sector;
+	b_iodone = (caddr_t)R->end_io;
+	b_edev = R->q->disk->part0->bd_dev;
+};
+
+translator devinfo_t < struct request *R > {
+	dev_major = R->q->disk->part0->bd_dev >> 20;
+	dev_minor = R->q->disk->part0->bd_dev & 0xfffff;
+	dev_instance = R->q->disk->part0->bd_dev & 0xfffff;
+	dev_name = stringof(R->q->disk->disk_name);
+	dev_statname = stringof(R->q->disk->disk_name);
+	dev_pathname = strjoin("/dev/", stringof(R->q->disk->disk_name));
+};
+
+translator fileinfo_t < struct request *R > {
+	fi_name = "<unknown>";
+	fi_dirname = "<unknown>";
+	fi_pathname = "<unknown>";
+	fi_offset = 0;
+	fi_fs = "<unknown>";
+	fi_mount = "<unknown>";
+};

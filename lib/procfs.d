@@ -65,7 +65,8 @@ typedef struct psinfo {
 	lwpsinfo_t pr_lwp;
 } psinfo_t;
 
-translator psinfo_t < struct task_struct *T > {
+/* The thread that a probe fires for. */
+translator psinfo_t < struct _thread *T > {
 	pr_nlwp = 1;
 	pr_pid = pid;
 	pr_ppid = ppid;
@@ -87,7 +88,7 @@ translator psinfo_t < struct task_struct *T > {
 	pr_contract = 0;
 };
 
-translator lwpsinfo_t < struct task_struct *T > {
+translator lwpsinfo_t < struct _thread *T > {
 	pr_flag = 0;
 	pr_lwpid = tid;
 	pr_addr = (uintptr_t)T;
@@ -100,8 +101,46 @@ translator lwpsinfo_t < struct task_struct *T > {
 	pr_onpro = cpu;
 };
 
-inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);
+inline psinfo_t *curpsinfo = xlate <psinfo_t *> ((struct _thread *)curthread);
 #pragma D attributes Stable/Stable/Common curpsinfo
 
-inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);
+inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> ((struct _thread *)curthread);
 #pragma D attributes Stable/Stable/Common curlwpsinfo
+
+/* Another thread, that an argument of a kernel's probe names. What is running (TASK_RUNNING) is 0,
+ * what is stopped 4, or 8 if a debugger stopped it. */
+translator psinfo_t < struct task_struct *T > {
+	pr_nlwp = T->signal->nr_threads;
+	pr_pid = T->tgid;
+	pr_ppid = T->real_parent->tgid;
+	pr_pgid = T->signal->pids[PIDTYPE_PGID]->numbers[0].nr;
+	pr_sid = T->signal->pids[PIDTYPE_SID]->numbers[0].nr;
+	pr_uid = T->real_cred->uid.val;
+	pr_euid = T->real_cred->euid.val;
+	pr_gid = T->real_cred->gid.val;
+	pr_egid = T->real_cred->egid.val;
+	pr_addr = (uintptr_t)T;
+	pr_fname = stringof(T->group_leader->comm);
+	pr_wstat = T->exit_code;
+	pr_dmodel = 2;
+	pr_taskid = 0;
+	pr_projid = 0;
+	pr_nzomb = 0;
+	pr_poolid = 0;
+	pr_zoneid = 0;
+	pr_contract = 0;
+};
+
+translator lwpsinfo_t < struct task_struct *T > {
+	pr_flag = 0;
+	pr_lwpid = T->pid;
+	pr_addr = (uintptr_t)T;
+	pr_wchan = 0;
+	pr_stype = 0;
+	pr_state = T->exit_state ? 3 : T->on_cpu ? 6 : T->__state == 0 ? 2 : (T->__state & 12) ? 4 : 1;
+	pr_sname = T->exit_state ? 'Z' : T->on_cpu ? 'O' : T->__state == 0 ? 'R' : (T->__state & 12) ? 'T' : 'S';
+	pr_nice = T->static_prio - 120;
+	pr_pri = T->prio;
+	pr_name = stringof(T->comm);
+	pr_onpro = T->thread_info.cpu;
+};
