@@ -106,6 +106,7 @@ static const uint8_t action_subr[] = {
     [ACT_COPYOUT] = DIF_SUBR_copyout,
     [ACT_COPYOUTSTR] = DIF_SUBR_copyoutstr,
     [ACT_CHILL] = DIF_SUBR_chill,
+    [ACT_STOP] = DIF_SUBR_stop,
     [ACT_PCAP] = DIF_SUBR_pcap,
     [ACT_IF] = 0, /* the last index */
 };

@@ -88,6 +88,16 @@ static const char *const subrs[DIF_NSUBRS] = {
     [DIF_SUBR_jstack] = "rt_ustack",
     [DIF_SUBR_uaddr] = "rt_uaddr",
     [DIF_SUBR_d_path] = "rt_d_path",
+    [DIF_SUBR_stop] = "rt_stop",
+    [DIF_SUBR_chill] = "rt_chill",
+    [DIF_SUBR_progenyof] = "rt_progenyof",
+    [DIF_SUBR_mutex_owned] = "rt_mutex_owned",
+    [DIF_SUBR_mutex_owner] = "rt_mutex_owner",
+    [DIF_SUBR_mutex_type_adaptive] = "rt_mutex_type_adaptive",
+    [DIF_SUBR_mutex_type_spin] = "rt_mutex_type_spin",
+    [DIF_SUBR_rw_read_held] = "rt_rw_read_held",
+    [DIF_SUBR_rw_write_held] = "rt_rw_write_held",
+    [DIF_SUBR_rw_iswriter] = "rt_rw_iswriter",
 };
 
 static bool has_builtin(unsigned b)
@@ -145,6 +155,36 @@ static int cannot(struct diags *d, const char *what, const char *more)
                       more);
 }
 
+/* Subroutines that read a member of a structure of the kernel. */
+static const struct {
+    uint8_t subr;
+    enum kmem_field field;
+} readers[] = {
+    {DIF_SUBR_progenyof, KFIELD_PARENT},       {DIF_SUBR_mutex_owned, KFIELD_MUTEX_OWNER},
+    {DIF_SUBR_mutex_owner, KFIELD_MUTEX_OWNER}, {DIF_SUBR_rw_read_held, KFIELD_RWSEM_COUNT},
+    {DIF_SUBR_rw_write_held, KFIELD_RWSEM_COUNT}, {DIF_SUBR_rw_iswriter, KFIELD_RWSEM_OWNER},
+};
+
+static bool calls(const struct dif_image *img, unsigned subr)
+{
+    for (uint32_t i = 0; i < img->ncode; i++)
+        if (img->code[i] >> 24 == DIF_OP_CALL && (img->code[i] & 65535) == subr)
+            return true;
+    return false;
+}
+
+int kgen_check_fields(const struct dif_image *img, const struct kfield field[KFIELDS],
+                      struct diags *d)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (calls(img, readers[i].subr) && field[readers[i].field].n == 0)
+            return diag_error(d, ET_EUNSUP, NULL, "KERNEL_LACKS", NULL,
+                              "could not enable tracing: %s() is not known on this kernel, whose "
+                              "structure is another one",
+                              dif_subr_info(readers[i].subr)->name);
+    return 0;
+}
+
 bool kgen_uses(const struct dif_image *img, unsigned builtin)
 {
     for (uint32_t i = 0; i < img->ncode; i++)
@@ -161,6 +201,9 @@ bool kgen_reads_kernel(const struct dif_image *img)
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
         if (kgen_uses(img, builtins[i]))
             return true;
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (calls(img, readers[i].subr))
+            return true;
     for (uint32_t i = 0; i < img->ncode; i++)
         if (img->code[i] >> 24 == DIF_OP_LDBA ||
             (img->code[i] >> 24 == DIF_OP_CALL && (img->code[i] & 65535) == DIF_SUBR_d_path))
@@ -174,7 +217,7 @@ int kgen_check(const struct dif_image *img, struct diags *d)
         return diag_error(d, ET_ELIMIT, NULL, "KERNEL_LACKS", "give a smaller strsize",
                           "in the kernel tier strings have at most %d bytes", KMEM_STRING_MOST);
     for (uint32_t i = 0; i < img->nactions; i++)
-        if ((dif_action_info(img->actions[i].kind)->tiers & WORD_LOCAL) == 0)
+        if (img->actions[i].kind == ACT_BREAKPOINT || img->actions[i].kind == ACT_PANIC)
             return cannot(d, dif_action_info(img->actions[i].kind)->name, "()");
     for (uint32_t i = 0; i < img->ncode; i++) {
         const unsigned op = img->code[i] >> 24, imm = img->code[i] & 65535;
@@ -649,6 +692,17 @@ static void record_part(struct kgen *g, const struct dif_type *t, unsigned a, ui
     kcode_store(c, BPF_DW, KSLOT, MEMBER(part), R2);
 }
 
+/* Returns whether a part of the clause is the number of a signal to be sent. */
+static bool is_of_raise(const struct kgen *g, uint32_t part)
+{
+    for (uint32_t i = 0; i < g->clause->nactions; i++) {
+        const struct dif_action *a = &g->img->actions[g->clause->action + i];
+        if (a->kind == ACT_RAISE && a->part == g->clause->part + part)
+            return true;
+    }
+    return false;
+}
+
 static void record_begin(struct kgen *g, uint32_t sub)
 {
     kcode_set(g->c, R2, g->l->record_max[g->clause - g->img->clauses]);
@@ -864,7 +918,13 @@ static void step(struct kgen *g, uint32_t in, uint32_t pc)
     case DIF_OP_RECB: record_begin(g, 0); break;
     case DIF_OP_RECN: record_begin(g, imm + 1); break;
     case DIF_OP_RECE: call(g, "rt_record_end"); break;
-    case DIF_OP_REC: record_part(g, &g->img->parts[g->clause->part + imm], a, pc); break;
+    case DIF_OP_REC:
+        record_part(g, &g->img->parts[g->clause->part + imm], a, pc);
+        if (is_of_raise(g, imm)) {
+            get(g, R2, a);
+            call_checked(g, "rt_raise", pc);
+        }
+        break;
     case DIF_OP_AGG: aggregate(g, imm, pc); break;
     case DIF_OP_SPEC:
         get(g, R2, a);

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "dif/dif.h"
 #include "linux/kcode.h"
+#include "linux/kmem.h"
 
 /* Where generated code finds things. */
 struct kgen_layout {
@@ -17,6 +18,11 @@ struct kgen_layout {
 
 /* Returns 0 when all of the image can run in the kernel, else an error that names what cannot. */
 int kgen_check(const struct dif_image *img, struct diags *d);
+
+/* Returns 0 when the kernel's structures have what the image's subroutines read there, else an
+ * error that names one. */
+int kgen_check_fields(const struct dif_image *img, const struct kfield field[KFIELDS],
+                      struct diags *d);
 
 /* Returns whether the image reads a builtin variable. */
 bool kgen_uses(const struct dif_image *img, unsigned builtin);

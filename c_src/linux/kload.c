@@ -210,7 +210,14 @@ static int refused(const struct kcode *c, enum bpf_prog_type type, struct bpf_pr
         for (char *p = strtok(log, "\n"); p != NULL; p = strtok(NULL, "\n"))
             if (strncmp(p, "processed ", 10) != 0)
                 last = p;
-    diag_error(d, ET_EUNSUP, NULL, "KERNEL_VERIFIER", "please report it, with the script",
+    const char *helper = strstr(last, "cannot use helper ");
+    if (helper != NULL)
+        diag_error(d, ET_EUNSUP, NULL, "KERNEL_LACKS",
+                   "an older kernel, or one that is locked down, does not",
+                   "%sthis kernel does not let programs use %s", no_tracing,
+                   helper + strlen("cannot use helper "));
+    else
+        diag_error(d, ET_EUNSUP, NULL, "KERNEL_VERIFIER", "please report it, with the script",
                "%sthe kernel refused the program of %s: %s (%s)", no_tracing, name, last,
                strerror(-why));
     et_free(log);

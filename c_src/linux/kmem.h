@@ -148,6 +148,7 @@ struct kunwind {
     X(GID, task_struct, "cred->gid.val")                                                           \
     X(COMM, task_struct, "&comm")                                                                  \
     X(PPID, task_struct, "real_parent->tgid")                                                      \
+    X(PARENT, task_struct, "real_parent")                                                          \
     X(PGID, task_struct, "signal->pids[2]->numbers")                                               \
     X(SID, task_struct, "signal->pids[3]->numbers")                                                \
     X(EUID, task_struct, "cred->euid.val")                                                         \
@@ -173,7 +174,10 @@ struct kunwind {
     X(NAME_TEXT, dentry, "d_name.name")                                                            \
     X(NAME_INODE, dentry, "d_inode->i_ino")                                                        \
     X(NAME_FS, dentry, "d_sb->s_type->name")                                                       \
-    X(NAME_FS_FLAGS, dentry, "d_sb->s_flags")
+    X(NAME_FS_FLAGS, dentry, "d_sb->s_flags")                                                      \
+    X(MUTEX_OWNER, mutex, "owner.counter")                                                         \
+    X(RWSEM_COUNT, rw_semaphore, "count.counter")                                                  \
+    X(RWSEM_OWNER, rw_semaphore, "owner.counter")
 
 enum kmem_field {
 #define X(name, of, path) KFIELD_##name,
@@ -254,6 +258,7 @@ struct kslot {
     uint64_t half0, data0;      /* the same of the principal buffer */
     uint64_t agg, index, adata; /* places: struct ahalf, its index and its data */
     uint64_t error;             /* errno */
+    uint64_t chilled, chillat;  /* ns that chill() took, and since when they count */
     uint64_t comm_length;
     char comm[KMEM_COMM];
     char erlpid[KMEM_ERLPID];      /* right behind comm */

@@ -554,10 +554,12 @@ static int look_into_kernel(struct krun *r, struct diags *d)
     int err = kbtf_open(&types, needed ? d : &unsaid);
     if (err == 0) {
         kfields_fill(control(r)->field, types);
-        if (asked || stacks)
+        err = kgen_check_fields(img, control(r)->field, d);
+        if (err == 0 && (asked || stacks)) {
             err = kbeams_open(&r->beams, control(r)->beam, types, stacks,
                               &r->consts[KCONST_TASK_TLS], asked ? d : &unsaid);
-        err = asked ? err : 0;
+            err = asked ? err : 0;
+        }
         kbtf_close(types);
     }
     if (stacks && r->beams != NULL)

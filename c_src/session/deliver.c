@@ -330,7 +330,10 @@ static int perform(struct session *s, const struct erltrace_record *rec,
     case ACT_SETOPT: set_option(s, rec, number, v, act->nparts); break;
     case ACT_SYSTEM: run_command(s, action_text(s, act, v)); break;
     case ACT_FREOPEN: reopen(s, number, action_text(s, act, v)); break;
-    case ACT_RAISE: raise_signal(s, (int)v->i); break;
+    case ACT_RAISE:
+        if (s->showing == NULL || s->showing->t->ops->place == WORD_LOCAL) /* others have done it */
+            raise_signal(s, (int)v->i);
+        break;
     case ACT_FTRUNCATE:
         if (s->out.truncate != NULL)
             s->out.truncate(s->out.arg);
