@@ -5,7 +5,7 @@
 static long (*const bpf_send_signal)(u32 sig) = (void *)109;
 
 enum {
-    STOP = 19, /* SIGSTOP */
+    STOP = 19,      /* SIGSTOP */
     LOCK_FLAGS = 7, /* the lowest bits of a lock's owner */
     WRITER = 1,     /* of a rw_semaphore's count: it is held by a writer ... */
     READERS = 8,    /* ... and from this bit on, by how many readers; not the highest */
@@ -19,9 +19,12 @@ INLINE u64 is_nobody(const struct kslot *k, u64 p)
     return p >= K(LAST) || k->thread != 0;
 }
 
+/* To itself, this process sends it when it reads the record. */
 RT rt_raise(u64 p, u64 sig)
 {
     struct kslot *k = SLOT(p, 0);
+    if (p >= K(LAST))
+        return 0;
     if (is_nobody(k, p))
         return fault(k, FAULT_ILLOP, 0);
     bpf_send_signal(sig);
@@ -30,7 +33,11 @@ RT rt_raise(u64 p, u64 sig)
 
 RT rt_stop(u64 p)
 {
-    return rt_raise(p, STOP);
+    struct kslot *k = SLOT(p, 0);
+    if (is_nobody(k, p))
+        return fault(k, FAULT_ILLOP, 0);
+    bpf_send_signal(STOP);
+    return 0;
 }
 
 struct wait {
@@ -53,7 +60,7 @@ RT rt_chill(u64 p, u64 ns)
         k->chillat = now;
         k->chilled = 0;
     }
-    if (is_nobody(k, p) || ns > most || k->chilled + ns > most)
+    if (ns > most || k->chilled + ns > most)
         return fault(k, FAULT_ILLOP, 0);
     k->chilled += ns;
     struct wait w = {now + ns};
@@ -79,6 +86,8 @@ static long is_ancestor(u32 i, struct line *w)
 RT rt_progenyof(u64 p, u64 pid)
 {
     struct line w = {rt_curthread(p), (u64)(s64)(int32_t)pid, ZERO};
+    if (w.pid == 0) /* the idle thread is nobody's ancestor */
+        return rt_field(w.task, KFIELD_PID) == 0;
     bpf_loop(GENERATIONS, is_ancestor, &w, 0);
     return w.found != 0;
 }

@@ -65,7 +65,7 @@ typedef struct psinfo {
 	lwpsinfo_t pr_lwp;
 } psinfo_t;
 
-/* The thread that a probe fires for. */
+/* The thread that a probe fires for: curthread, in every tier. */
 translator psinfo_t < struct _thread *T > {
 	pr_nlwp = 1;
 	pr_pid = pid;
@@ -101,10 +101,10 @@ translator lwpsinfo_t < struct _thread *T > {
 	pr_onpro = cpu;
 };
 
-inline psinfo_t *curpsinfo = xlate <psinfo_t *> ((struct _thread *)curthread);
+inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);
 #pragma D attributes Stable/Stable/Common curpsinfo
 
-inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> ((struct _thread *)curthread);
+inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);
 #pragma D attributes Stable/Stable/Common curlwpsinfo
 
 /* Another thread, that an argument of a kernel's probe names. What is running (TASK_RUNNING) is 0,
@@ -113,8 +113,8 @@ translator psinfo_t < struct task_struct *T > {
 	pr_nlwp = T->signal->nr_threads;
 	pr_pid = T->tgid;
 	pr_ppid = T->real_parent->tgid;
-	pr_pgid = T->signal->pids[PIDTYPE_PGID]->numbers[0].nr;
-	pr_sid = T->signal->pids[PIDTYPE_SID]->numbers[0].nr;
+	pr_pgid = T->signal->pids[`PIDTYPE_PGID]->numbers[0].nr;
+	pr_sid = T->signal->pids[`PIDTYPE_SID]->numbers[0].nr;
 	pr_uid = T->real_cred->uid.val;
 	pr_euid = T->real_cred->euid.val;
 	pr_gid = T->real_cred->gid.val;

@@ -86,7 +86,7 @@ translator tcpsinfo_t < struct sock *S > {
 	tcps_addr = (uintptr_t)S;
 	tcps_local = 0;
 	tcps_active = 0;
-	tcps_lport = S->__sk_common.skc_num;
+	tcps_lport = ntohs(((struct inet_sock *)S)->inet_sport);
 	tcps_rport = ntohs(S->__sk_common.skc_dport);
 	tcps_laddr = S->__sk_common.skc_family == AF_INET ? inet_ntoa((ipaddr_t *)&S->__sk_common.skc_rcv_saddr) :
 	    inet_ntoa6((in6_addr_t *)&S->__sk_common.skc_v6_rcv_saddr);

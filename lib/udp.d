@@ -28,7 +28,7 @@ translator udpinfo_t < struct udphdr *U > {
 
 translator udpsinfo_t < struct sock *S > {
 	udps_addr = (uintptr_t)S;
-	udps_lport = S->__sk_common.skc_num;
+	udps_lport = ntohs(((struct inet_sock *)S)->inet_sport);
 	udps_rport = ntohs(S->__sk_common.skc_dport);
 	udps_laddr = S->__sk_common.skc_family == AF_INET ? inet_ntoa((ipaddr_t *)&S->__sk_common.skc_rcv_saddr) :
 	    inet_ntoa6((in6_addr_t *)&S->__sk_common.skc_v6_rcv_saddr);

@@ -65,7 +65,7 @@ static const char help[] =
     "  -S              show the generated DIF\n"
     "  -q              show only what the program prints\n"
     "  -F              indent by function entry and return\n"
-    "  -w              allow destructive actions: system(), freopen(), raise(), follow()\n"
+    "  -w              allow destructive actions: system(), freopen(), raise(), stop(), follow()\n"
     "  -o file         append output to a file\n"
     "  -h              make a C header from the provider definitions of a script\n"
     "  -B              show each piece of output with its kind\n"

@@ -192,6 +192,9 @@ struct lang_desc {
     struct diag_pos pos;
     const char *prov, *mod, *func, *name;
     uint32_t id; /* nonzero: a probe id, and the parts are "" */
+    /* What the kernel's probes of it are, once that was asked for. */
+    const struct lang_probe *kernel; /* NULL: there are none */
+    bool kernel_asked, kernel_differ;
     struct lang_desc *next;
 };
 

@@ -509,7 +509,7 @@ static void act_print(struct lang *l, struct lang_stmt *s, const struct lang_fn 
     if (!check_args(l, fn, args))
         return;
     const struct type *t = args->type->of;
-    if (!t || type_size(t) == 0 || t->kind == TYPE_FUNC || lang_incomplete(l, t)) {
+    if (!t || lang_incomplete(l, t) || type_size(t) == 0 || t->kind == TYPE_FUNC) {
         lang_err(l, &args->pos, "D_PRINT_SIZE", NULL,
                  "print( ) argument #1 refers to an object without size: %s", args->type->name);
         return;

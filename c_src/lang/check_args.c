@@ -161,7 +161,7 @@ static void look_at_definitions(const struct lang *l, const struct lang_desc *d,
 /* The arguments of the kernel's probes, as it tells them. */
 struct kernel_walk {
     struct lang *l;
-    struct found *found;
+    struct found found;
 };
 
 /* Returns the type that a table of the kernel's writes as "pid_t" or "lwpsinfo_t *". */
@@ -192,7 +192,7 @@ static const struct type *native_type(struct lang *l, const struct foreign_arg *
 static bool of_kernel(void *arg, const char *prov, const char *name, const struct foreign_arg *a,
                       size_t n)
 {
-    const struct kernel_walk *w = arg;
+    struct kernel_walk *w = arg;
     struct lang *l = w->l;
     struct lang_probe *p = lang_alloc(l, sizeof *p);
     p->provider = prov;
@@ -206,18 +206,25 @@ static bool of_kernel(void *arg, const char *prov, const char *name, const struc
         p->native[i] = (struct lang_native){.name = a[i].name, .type = native};
         p->arg[i] = (struct lang_probe_arg){i, as ? as : native};
     }
-    add(w->found, p);
-    return !w->found->differ;
+    add(&w->found, p);
+    return !w->found.differ;
 }
 
 static void look_at_kernel(struct lang *l, const struct lang_desc *d, struct found *f)
 {
-    const struct foreign *k =
-        l->knows_foreign && !matches_provider(d->prov, "erlang") ? foreign_of(l) : NULL;
-    struct kernel_walk w = {l, f};
+    struct lang_desc *known = (struct lang_desc *)(uintptr_t)d; /* only what was asked is noted */
+    const struct foreign *k = !matches_provider(d->prov, "erlang") ? foreign_of(l) : NULL;
+    struct kernel_walk w = {l, {NULL, false, 0}};
     const struct probe_spec spec = {d->prov, d->mod, d->func, d->name, 0};
-    if (k)
+    if (k && !d->kernel_asked) {
         k->probes(k->arg, &spec, of_kernel, &w);
+        known->kernel = w.found.probe;
+        known->kernel_differ = w.found.differ;
+        known->kernel_asked = true;
+    }
+    if (d->kernel)
+        add(f, d->kernel);
+    f->differ |= d->kernel_differ;
 }
 
 static const char *desc_text(struct lang *l, const struct lang_desc *d)

@@ -43,7 +43,7 @@ static const struct type *symbol(struct lang *l, struct node *n, bool addressed)
 {
     const struct diag_pos pos = n->pos;
     const char *tick = strchr(n->name, '`'), *why = NULL;
-    const struct foreign *f = l->knows_foreign ? foreign_of(l) : NULL;
+    const struct foreign *f = foreign_of(l);
     struct foreign_variable v = {0};
     if (tick[1] == '`') {
         lang_err(l, &pos, "D_SYM_BADREF", NULL,
@@ -438,6 +438,14 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
         }
         return check_place(l, n, pos, optext, op);
     }
+    if (check_is_symbol(base)) {
+        const char *name = base->name;
+        if (!type_is_error(symbol(l, base, true)))
+            lang_err(l, pos, "D_OP_WRITE", eq_hint(l, op),
+                     "operator %s can only be applied to a writable variable: %s is the kernel's",
+                     optext, name);
+        return check_bad(n);
+    }
     if (n->kind == N_INDEX && base->scope == SCOPE_CLAUSE)
         return check_index(l, n);
     if (!create) {
@@ -450,14 +458,6 @@ static const struct type *check_lvalue(struct lang *l, struct node *n, const str
                      "%s%s has not yet been declared or assigned", scope_prefix(base->scope),
                      base->name);
         var_new(l, base->name, base->scope, &type_c[T_ERROR])->assoc = n->kind == N_INDEX;
-        return check_bad(n);
-    }
-    if (check_is_symbol(base)) {
-        const char *name = base->name;
-        if (!type_is_error(symbol(l, base, true)))
-            lang_err(l, pos, "D_OP_WRITE", eq_hint(l, op),
-                     "operator %s can only be applied to a writable variable: %s is the kernel's",
-                     optext, name);
         return check_bad(n);
     }
     /* Keys are checked before the name exists: a[a[1]] = 1 is an error. */

@@ -36,6 +36,14 @@ static const struct lang_xlator *find(const struct lang *l, const struct type *f
     return near;
 }
 
+/* Returns the library's translator for the thread that a probe fires for, which every tier can
+ * have: that of curthread. */
+static const struct lang_xlator *of_this_thread(struct lang *l, const struct type *out)
+{
+    const struct type *thread = hash_gets(&l->types, "struct _thread");
+    return thread ? find(l, type_pointer(l, thread), out) : NULL;
+}
+
 bool check_translates(const struct lang *l, const struct type *from, const struct type *to)
 {
     return check_fits(to, from) || (type_is_sou(output_of(to)) && find(l, from, output_of(to)));
@@ -55,7 +63,9 @@ const struct type *check_xlate(struct lang *l, struct node *n)
                  to->name);
         return check_bad(n);
     }
-    n->xlator = find(l, from, out);
+    n->xlator = k->kind == N_BUILTIN && type_refers(from) ? of_this_thread(l, out) : NULL;
+    if (!n->xlator)
+        n->xlator = find(l, from, out);
     if (!n->xlator) {
         const char *hint = NULL;
         for (const struct lang_xlator *x = l->xlators; x && !hint; x = x->next) {

@@ -10,9 +10,18 @@
 
 enum { DEPTH = 32, MEMBERS_MOST = 10000, ENUMERATORS_MOST = 2000 };
 
+/* Returns whether this place of the program may speak of foreign types. Libraries do not, so that
+ * they mean the same in every tier; what of them a clause uses is checked there. */
+static bool may_speak(const struct lang *l)
+{
+    return (l->knows_foreign || l->opt->kernel) && !l->library;
+}
+
 const struct foreign *foreign_of(struct lang *l)
 {
     const struct lang_options *o = l->opt;
+    if (!may_speak(l))
+        return NULL;
     if (!l->foreign_asked && o->foreign)
         l->foreign = o->foreign(o->setopt_arg, &l->foreign_lack);
     l->foreign_asked = true;
@@ -35,7 +44,8 @@ static const struct type *integer(const struct foreign_type *f)
     static const enum type_id by_size[][2] = {
         {T_UCHAR, T_CHAR}, {T_USHORT, T_SHORT}, {T_UINT, T_INT}, {T_ULONG, T_LONG}};
     const unsigned log = f->size == 1 ? 0 : f->size == 2 ? 1 : f->size == 4 ? 2 : 3;
-    return &type_c[f->is_bool ? T_BOOL : by_size[log][f->is_signed]];
+    const bool is_char = strcmp(f->name, "char") == 0; /* whose sign differs between kernels */
+    return &type_c[f->is_bool ? T_BOOL : by_size[log][f->is_signed || is_char]];
 }
 
 static struct type *new_type(struct lang *l, enum type_kind kind, const char *name, uint32_t size)
@@ -63,6 +73,8 @@ static const struct type *enumeration(struct lang *l, uint32_t number, const str
     for (uint32_t i = 0;
          i < ENUMERATORS_MOST && l->foreign->enumerator(l->foreign->arg, number, i, &name, &value);
          i++) {
+        if (value != (int32_t)value)
+            continue;
         struct type_enum *e = lang_alloc(l, sizeof *e);
         *e = (struct type_enum){.name = name, .value = (int32_t)value};
         *tail = e;
@@ -77,26 +89,41 @@ static void become(struct type_sou *s, uint32_t number, const struct foreign_typ
     if (!f->is_complete || f->size > TYPE_SIZE_SOU)
         return;
     s->size = (uint32_t)f->size;
-    s->align = s->size % 8 == 0 ? 8 : s->size % 4 == 0 ? 4 : s->size % 2 == 0 ? 2 : 1;
+    s->align = 1; /* until its members are known: foreign_align */
     s->complete = true;
     s->foreign = number;
+}
+
+/* Returns the program's struct of this name, if it is one that is only declared. */
+static struct type *declared_here(const struct lang *l, const char *name)
+{
+    struct type *t = hash_gets(&l->types, name);
+    t = t ? t : hash_gets(&l->ctypes, name);
+    return t && !t->sou->complete && !t->sou->members ? t : NULL;
+}
+
+/* Returns the number of the definition of a struct or union that is only declared there. */
+static uint32_t definition(const struct lang *l, const struct foreign_type *f)
+{
+    const struct foreign *k = l->foreign;
+    const uint32_t found = k->find(k->arg, FOREIGN_STRUCT, f->name);
+    return found != 0 ? found : k->find(k->arg, FOREIGN_UNION, f->name);
 }
 
 static const struct type *aggregate(struct lang *l, uint32_t number, const struct foreign_type *f,
                                     unsigned depth)
 {
     const bool is_struct = f->kind == FOREIGN_STRUCT;
-    const uint32_t whole = !f->is_complete && f->name[0]
-                               ? l->foreign->find(l->foreign->arg, f->kind, f->name)
-                               : number;
-    if (whole != number && whole != 0) /* it is only declared there */
+    const uint32_t whole = !f->is_complete && f->name[0] ? definition(l, f) : 0;
+    if (whole != 0 && whole != number)
         return made(l, whole, depth + 1);
     const char *name = tagged(l, is_struct ? "struct" : "union", f->name);
-    struct type *t = f->name[0] ? hash_gets(&l->types, name) : NULL;
-    if (!t || t->sou->complete || t->sou->members) {
+    struct type *t = f->name[0] ? declared_here(l, name) : NULL;
+    if (!t) {
         t = new_type(l, is_struct ? TYPE_STRUCT : TYPE_UNION, name, 0);
         t->sou = lang_alloc(l, sizeof *t->sou);
         t->sou->align = 1;
+        t->sou->tag = f->name[0] ? name : NULL;
     }
     become(t->sou, number, f);
     return t;
@@ -104,11 +131,13 @@ static const struct type *aggregate(struct lang *l, uint32_t number, const struc
 
 static const struct type *function(struct lang *l, uint32_t number)
 {
-    buf_reset(&l->part);
-    l->foreign->text(l->foreign->arg, number, &l->part);
-    if (l->part.oom)
+    struct buf text = BUF_INIT;
+    l->foreign->text(l->foreign->arg, number, &text);
+    const char *name = text.oom ? NULL : arena_strndup(&l->arena, buf_str(&text), text.len);
+    buf_free(&text);
+    if (!name)
         lang_nomem(l);
-    return new_type(l, TYPE_FUNC, lang_strndup(l, buf_str(&l->part), l->part.len), 0);
+    return new_type(l, TYPE_FUNC, name, 0);
 }
 
 static const struct type *renamed(struct lang *l, const struct type *of, const char *name)
@@ -124,11 +153,11 @@ static bool is_word(uint64_t size)
     return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-static const struct type *build(struct lang *l, uint32_t number, unsigned depth)
+static const struct type *build(struct lang *l, const struct foreign_type *is, unsigned depth)
 {
-    struct foreign_type f;
+    const struct foreign_type f = *is;
+    const uint32_t number = f.number;
     const struct type *of;
-    l->foreign->type(l->foreign->arg, number, &f);
     switch (f.kind) {
     case FOREIGN_INT:
         return is_word(f.size) ? integer(&f)
@@ -158,12 +187,14 @@ static const struct type *build(struct lang *l, uint32_t number, unsigned depth)
 
 static const struct type *made(struct lang *l, uint32_t number, unsigned depth)
 {
-    const struct type *t = number != 0 && depth < DEPTH
-                               ? hash_get(&l->foreign_types, &number, sizeof number)
+    struct foreign_type f;
+    l->foreign->type(l->foreign->arg, number, &f);
+    const struct type *t = f.number != 0 && depth < DEPTH
+                               ? hash_get(&l->foreign_types, &f.number, sizeof f.number)
                                : &type_c[T_VOID];
     if (!t) {
-        t = build(l, number, depth);
-        remember(l, number, t);
+        t = build(l, &f, depth);
+        remember(l, f.number, t);
     }
     return t;
 }
@@ -175,25 +206,26 @@ const struct type *foreign_type(struct lang *l, uint32_t number)
 
 const struct type *foreign_named(struct lang *l, enum foreign_kind kind, const char *name)
 {
-    const struct foreign *f = l->knows_foreign ? foreign_of(l) : NULL;
+    const struct foreign *f = foreign_of(l);
     const uint32_t number = f ? f->find(f->arg, kind, name) : 0;
     return number != 0 ? foreign_type(l, number) : NULL;
 }
 
 bool lang_incomplete(struct lang *l, const struct type *t)
 {
-    const char *tag = t->name ? strchr(t->name, ' ') : NULL;
-    if (type_is_sou(t) && !t->sou->complete && !t->sou->members && tag && l->knows_foreign &&
-        foreign_of(l)) {
-        const struct foreign *f = l->foreign;
-        const uint32_t number =
-            f->find(f->arg, t->kind == TYPE_STRUCT ? FOREIGN_STRUCT : FOREIGN_UNION, tag + 1);
-        struct foreign_type is;
-        if (number != 0 && !hash_get(&l->foreign_types, &number, sizeof number)) {
-            f->type(f->arg, number, &is);
-            become(t->sou, number, &is);
-            remember(l, number, t);
-        }
+    const struct foreign *f;
+    struct foreign_type is;
+    if (!type_is_sou(t) || t->sou->complete || t->sou->members || !t->sou->tag ||
+        !(f = foreign_of(l)))
+        return type_is_incomplete(t);
+    const char *tag = strchr(t->sou->tag, ' ') + 1;
+    const uint32_t number =
+        f->find(f->arg, t->kind == TYPE_STRUCT ? FOREIGN_STRUCT : FOREIGN_UNION, tag);
+    if (number != 0) {
+        f->type(f->arg, number, &is);
+        become(t->sou, is.number, &is);
+        if (!hash_get(&l->foreign_types, &is.number, sizeof is.number))
+            remember(l, is.number, t);
     }
     return type_is_incomplete(t);
 }
@@ -205,6 +237,7 @@ static struct type_member **add_members(struct lang *l, uint32_t number, uint64_
     struct foreign_member from;
     for (uint32_t i = 0; *left > 0 && l->foreign->member(l->foreign->arg, number, i, &from); i++) {
         struct foreign_type is;
+        --*left;
         const uint64_t bit = base + from.bit;
         l->foreign->type(l->foreign->arg, from.type, &is);
         if (from.name[0] == '\0') {
@@ -226,11 +259,30 @@ static struct type_member **add_members(struct lang *l, uint32_t number, uint64_
         }
         if (bit / 8 > TYPE_SIZE_SOU)
             continue;
-        --*left;
         *tail = m;
         tail = &m->next;
     }
     return tail;
+}
+
+static uint32_t align_of(struct lang *l, const struct type *t, unsigned depth)
+{
+    uint32_t most = 1;
+    while (t->kind == TYPE_ARRAY)
+        t = t->of;
+    if (!type_is_sou(t) || t->sou->foreign == 0)
+        return type_align(t);
+    for (const struct type_member *m = depth < DEPTH ? lang_members(l, t) : NULL; m; m = m->next) {
+        const uint32_t align = align_of(l, m->type, depth + 1);
+        if (m->offset % align == 0 && t->sou->size % align == 0 && align > most)
+            most = align; /* else it is packed */
+    }
+    return most;
+}
+
+uint32_t foreign_align(struct lang *l, const struct type *t)
+{
+    return align_of(l, t, 0);
 }
 
 const struct type_member *lang_members(struct lang *l, const struct type *t)
@@ -252,9 +304,9 @@ const char *foreign_name(const char *name)
 
 bool foreign_constant(struct lang *l, const char *name, int64_t *value, const struct type **t)
 {
-    const struct foreign *f = l->knows_foreign ? foreign_of(l) : NULL;
+    const struct foreign *f = foreign_of(l);
     uint32_t number;
-    if (!f || !f->constant(f->arg, name, value, &number))
+    if (!f || !f->constant(f->arg, foreign_name(name), value, &number))
         return false;
     *t = foreign_type(l, number);
     return type_is_int(*t);

@@ -103,12 +103,9 @@ static void speculation(struct gen *g, const struct lang_stmt *s, uint32_t begin
 
 /* The subroutine that implements an action; 0: none. */
 static const uint8_t action_subr[] = {
-    [ACT_COPYOUT] = DIF_SUBR_copyout,
-    [ACT_COPYOUTSTR] = DIF_SUBR_copyoutstr,
-    [ACT_CHILL] = DIF_SUBR_chill,
-    [ACT_STOP] = DIF_SUBR_stop,
-    [ACT_PCAP] = DIF_SUBR_pcap,
-    [ACT_IF] = 0, /* the last index */
+    [ACT_COPYOUT] = DIF_SUBR_copyout, [ACT_COPYOUTSTR] = DIF_SUBR_copyoutstr,
+    [ACT_CHILL] = DIF_SUBR_chill,     [ACT_STOP] = DIF_SUBR_stop,
+    [ACT_PCAP] = DIF_SUBR_pcap,       [ACT_IF] = 0, /* the last index */
 };
 
 /* begin: the instruction that begins the record. */

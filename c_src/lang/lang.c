@@ -14,7 +14,6 @@ struct lang *lang_new(const struct lang_options *opt, struct diags *d)
         return NULL;
     arena_init(&l->arena);
     l->opt = opt;
-    l->knows_foreign = opt->kernel;
     l->diags = d;
     l->clause_tail = &l->clauses;
     l->var_tail = &l->vars;

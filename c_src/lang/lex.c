@@ -413,6 +413,21 @@ static bool used_as_ident(const struct lex *lx)
            (c == '-' && d == '-') || (c == ',' && lx->paren == 0);
 }
 
+/* Returns whether the word before this place is a type: before another word, and in (WORD) and
+ * (WORD *) unless that is the argument of a function. A kernel has thousands of type names, which
+ * must not take those of a program's variables. */
+static bool can_only_be_type(const struct lex *lx)
+{
+    size_t i = 0;
+    while (is_blank(at(lx, i)))
+        i++;
+    if (i > 0 && is_name_start(at(lx, i)) && at(lx, i) != '`')
+        return true;
+    while (is_blank(at(lx, i)) || at(lx, i) == '*')
+        i++;
+    return lx->before[0] == TOK_LPAR && lx->before[1] != TOK_IDENT && at(lx, i) == ')';
+}
+
 static bool is_type_word(enum tok kw)
 {
     return kw == TOK_KW_CHAR || kw == TOK_KW_DOUBLE || kw == TOK_KW_FLOAT || kw == TOK_KW_INT ||
@@ -438,7 +453,7 @@ static void word(struct lex *lx, const char *s, size_t n)
         return;
     }
     const struct type *type = own ? typedef_find(lx->l, s + 2, n - 2) : typedef_find(lx->l, s, n);
-    if (!type && !own)
+    if (!type && !own && can_only_be_type(lx))
         type = foreign_named(lx->l, FOREIGN_TYPEDEF, foreign_name(lx->tok.str));
     if (type && !names_find(&lx->l->globals, lx->tok.str) && !used_as_ident(lx)) {
         lx->tok.kind = TOK_TYPE;
@@ -932,6 +947,8 @@ static void outer_token(struct lex *lx)
 
 void lex_next(struct lex *lx)
 {
+    lx->before[1] = lx->before[0];
+    lx->before[0] = lx->tok.kind;
     memset(&lx->tok, 0, sizeof lx->tok);
     skip(lx);
     lx->fresh = false;

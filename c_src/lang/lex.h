@@ -148,6 +148,7 @@ struct lex {
     int line;
     enum lex_ctx ctx;
     struct token tok;
+    enum tok before[2]; /* the kinds of the tokens before it, the last one first */
     int shift;          /* what #line added to `line`; 0 where cpp wrote the line */
     const char *unit;   /* set by the parser: start of the current clause or declaration */
     int depth;          /* open braces */

@@ -111,6 +111,7 @@ static const struct type *task_struct(struct lang *l)
     t->kind = TYPE_STRUCT;
     t->name = "struct task_struct";
     t->sou = lang_alloc(l, sizeof *t->sou);
+    t->sou->tag = t->name;
     if (hash_puts(&l->types, t->name, t) != 0)
         lang_nomem(l);
     return type_pointer(l, t);

@@ -284,6 +284,7 @@ static struct type *tag_type(struct lex *lx, enum tok kw, const char *tag)
         t->kind = kw == TOK_KW_STRUCT ? TYPE_STRUCT : TYPE_UNION;
         t->sou = lang_alloc(l, sizeof *t->sou);
         t->sou->align = 1;
+        t->sou->tag = tag[0] ? name : NULL;
     }
     if (tag[0] && hash_puts(own, name, t) != 0)
         lang_nomem(l);
@@ -304,8 +305,9 @@ static const struct type *kernel_type_of_tag(struct lex *lx, enum tok kw, const 
 {
     struct lang *l = lx->l;
     const char *name = tag[0] ? lang_printf(l, "%s %s", lex_keyword(kw), tag) : NULL;
-    return name && lx->tok.kind != TOK_LBRACE && !hash_gets(&l->types, name) &&
-                   !hash_gets(&l->ctypes, name)
+    /* struct file; declares one of the program's own */
+    return name && lx->tok.kind != TOK_LBRACE && lx->tok.kind != TOK_SEMI &&
+                   !hash_gets(&l->types, name) && !hash_gets(&l->ctypes, name)
                ? foreign_tag(l, kw, tag)
                : NULL;
 }
@@ -317,9 +319,9 @@ struct layout {
     struct type_member **tail; /* of the list of members */
 };
 
-static void place(struct layout *at, struct type_sou *s, struct type_member *m)
+static void place(struct lang *l, struct layout *at, struct type_sou *s, struct type_member *m)
 {
-    uint32_t size = type_size(m->type), align = type_align(m->type);
+    uint32_t size = type_size(m->type), align = foreign_align(l, m->type);
     uint64_t unit = (uint64_t)size * 8, bit = at->is_union ? 0 : at->bit;
     if (m->bits == 0) {
         bit = (bit + 7) / 8 * 8;
@@ -389,7 +391,7 @@ static void member(struct lex *lx, struct type *t, struct layout *at, const stru
     check_object(lx, &d.pos, m->type, "a member");
     if (is_bits && m->bits == 0) /* ends no unit: language.md 2.3 */
         return;
-    place(at, s, m);
+    place(lx->l, at, s, m);
     if ((at->bit + 7) / 8 > TYPE_SIZE_SOU)
         lang_fail(lx->l, &d.pos, "D_UNKNOWN", NULL, "%s is too large: the maximum is %u bytes",
                   t->name, (unsigned)TYPE_SIZE_SOU);
@@ -476,10 +478,10 @@ static void enumerators(struct lex *lx, struct type *t)
 static const struct type *scoped_tag(struct lex *lx, const struct diag_pos *pos, enum tok kw,
                                      const char *tag)
 {
+    lx->l->knows_foreign |= !lx->l->library; /* the program speaks of the kernel */
     const struct type *t = foreign_tag(lx->l, kw, foreign_name(tag));
     if (!t)
-        lang_fail(lx->l, pos, "D_UNKNOWN",
-                  lx->l->knows_foreign ? NULL : "types of the kernel are for clauses of its probes",
+        lang_fail(lx->l, pos, "D_UNKNOWN", lx->l->foreign_lack,
                   "failed to resolve type %s %s: Unknown type name", lex_keyword(kw), tag);
     return t;
 }
@@ -488,6 +490,7 @@ const struct type *parse_tag(struct lex *lx)
 {
     enum tok kw = lx->tok.kind;
     const char *tag = "";
+    bool own = false;
     struct diag_pos pos = lx->tok.pos;
     lex_next(lx);
     if (lx->tok.kind == TOK_IDENT || lx->tok.kind == TOK_TYPE) {
@@ -495,7 +498,7 @@ const struct type *parse_tag(struct lex *lx)
         tag = lx->tok.str;
         lex_next(lx);
         if ((tag[0] == 'D' || tag[0] == 'C') && tag[1] == '`' && lx->tok.kind != TOK_LBRACE)
-            tag += 2; /* from the program's own scope */
+            tag += 2, own = true; /* from the program's own scope */
         if (strchr(tag, '`') && lx->tok.kind == TOK_LBRACE)
             lang_fail(lx->l, &pos, "D_DECL_SCOPE", NULL, "a tag cannot be scoped: %s", tag);
         if (strchr(tag, '`'))
@@ -503,7 +506,7 @@ const struct type *parse_tag(struct lex *lx)
     } else if (lx->tok.kind != TOK_LBRACE) {
         lex_syntax(lx, NULL);
     }
-    const struct type *known = kernel_type_of_tag(lx, kw, tag);
+    const struct type *known = own ? NULL : kernel_type_of_tag(lx, kw, tag);
     if (known)
         return known;
     struct type *t = tag_type(lx, kw, tag);

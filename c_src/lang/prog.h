@@ -174,7 +174,7 @@ struct lang {
     uint32_t xlator_version;            /* of the next translator: #pragma D binding, 0: none */
     const struct lang_desc *desc;       /* of the clause that the checker is in; NULL: none */
     const struct lang_dropped *dropped; /* what errors of syntax have cost, newest first */
-    bool knows_foreign; /* names can be those of the system where the program runs */
+    bool knows_foreign; /* from here on names can be those of the system where the program runs */
     bool foreign_asked;
     const struct foreign *foreign; /* once it was asked for; NULL: nothing is known ... */
     const char *foreign_lack;      /* ... because of this; NULL: nobody could be asked */
@@ -266,6 +266,8 @@ const char *foreign_name(const char *name);
 bool foreign_constant(struct lang *l, const char *name, int64_t *value, const struct type **t);
 /* Returns type_is_incomplete, after it has looked for a foreign definition. */
 bool lang_incomplete(struct lang *l, const struct type *t);
+/* Returns type_align, of a foreign struct that of its members. */
+uint32_t foreign_align(struct lang *l, const struct type *t);
 /* Returns the members of a struct or union, in order. */
 const struct type_member *lang_members(struct lang *l, const struct type *t);
 

@@ -77,6 +77,12 @@ const struct type *type_typedef(const char *name, size_t len)
     return len == strlen("term_t") && memcmp(name, "term_t", len) == 0 ? &type_c[T_TERM] : NULL;
 }
 
+/* What the program declared, and what it is in the system where it runs, are one. */
+static bool same_sou(const struct type_sou *a, const struct type_sou *b)
+{
+    return a == b || (a && b && a->foreign != 0 && a->foreign == b->foreign);
+}
+
 bool type_same(const struct type *a, const struct type *b)
 {
     for (; a->kind == b->kind && type_refers(a) && a->count == b->count; a = a->of, b = b->of)
@@ -84,7 +90,7 @@ bool type_same(const struct type *a, const struct type *b)
     if (a->kind == TYPE_STRING)
         return b->kind == TYPE_STRING;
     return a->kind == b->kind && a->size == b->size && a->is_signed == b->is_signed &&
-           a->count == b->count && a->sou == b->sou && a->enums == b->enums;
+           a->count == b->count && same_sou(a->sou, b->sou) && a->enums == b->enums;
 }
 
 unsigned type_rank(const struct type *t)

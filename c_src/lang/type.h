@@ -43,6 +43,7 @@ struct type_member {
  * together. */
 struct type_sou {
     struct type_member *members; /* in order; read them with lang_members */
+    const char *tag;             /* "struct file"; NULL: it has none */
     uint32_t foreign; /* its number in the system where the program runs; 0: it is the program's */
     uint32_t size, align;
     bool complete;

@@ -160,8 +160,8 @@ static const struct {
     uint8_t subr;
     enum kmem_field field;
 } readers[] = {
-    {DIF_SUBR_progenyof, KFIELD_PARENT},       {DIF_SUBR_mutex_owned, KFIELD_MUTEX_OWNER},
-    {DIF_SUBR_mutex_owner, KFIELD_MUTEX_OWNER}, {DIF_SUBR_rw_read_held, KFIELD_RWSEM_COUNT},
+    {DIF_SUBR_progenyof, KFIELD_PARENT},          {DIF_SUBR_mutex_owned, KFIELD_MUTEX_OWNER},
+    {DIF_SUBR_mutex_owner, KFIELD_MUTEX_OWNER},   {DIF_SUBR_rw_read_held, KFIELD_RWSEM_COUNT},
     {DIF_SUBR_rw_write_held, KFIELD_RWSEM_COUNT}, {DIF_SUBR_rw_iswriter, KFIELD_RWSEM_OWNER},
 };
 

@@ -218,8 +218,8 @@ static int refused(const struct kcode *c, enum bpf_prog_type type, struct bpf_pr
                    helper + strlen("cannot use helper "));
     else
         diag_error(d, ET_EUNSUP, NULL, "KERNEL_VERIFIER", "please report it, with the script",
-               "%sthe kernel refused the program of %s: %s (%s)", no_tracing, name, last,
-               strerror(-why));
+                   "%sthe kernel refused the program of %s: %s (%s)", no_tracing, name, last,
+                   strerror(-why));
     et_free(log);
     return ET_EUNSUP;
 }

@@ -54,7 +54,8 @@ static void type(void *arg, uint32_t number, struct foreign_type *out)
     const struct ktypes *k = arg;
     struct kbtf_scalar is = {0};
     const uint32_t id = plain(k->types, number);
-    *out = (struct foreign_type){.name = kbtf_name(k->types, id),
+    *out = (struct foreign_type){.number = id,
+                                 .name = kbtf_name(k->types, id),
                                  .size = kbtf_size(k->types, id),
                                  .of = kbtf_target(k->types, id)};
     switch (kbtf_kind(k->types, id)) {
@@ -128,7 +129,9 @@ enum ktypes_symbols ktypes_addresses(FILE *f, const char *const *name, uint64_t 
         told = told == KTYPES_HIDDEN ? KTYPES_CODE : told;
         if (strchr("tTwW", kind) != NULL || fields > 3)
             continue;
-        told = KTYPES_VARIABLES;
+        if (strcmp(found, "jiffies") ==
+            0) /* every kernel has it; marks of sections are always told */
+            told = KTYPES_VARIABLES;
         for (size_t i = 0; i < n; i++)
             if (address[i] == 0 && strcmp(found, name[i]) == 0)
                 address[i] = at;
@@ -145,8 +148,9 @@ static const char *variable(void *arg, const char *module, const char *name,
             SYMBOLS " has functions only: this kernel is built without CONFIG_KALLSYMS_ALL",
     };
     struct ktypes *k = arg;
-    const char *const wanted[] = {name, EACH}, *why;
-    uint64_t at[2] = {0};
+    const char *const wanted[] = {name, EACH, "__per_cpu_start", "__per_cpu_end"}, *why;
+    enum { WANTED = sizeof wanted / sizeof *wanted };
+    uint64_t at[WANTED] = {0};
     const uint32_t var = kbtf_find(k->types, KBTF_VAR, name);
     if (module[0] != '\0' && strcmp(module, MODULE) != 0) {
         why =
@@ -154,7 +158,8 @@ static const char *variable(void *arg, const char *module, const char *name,
         return why != NULL ? why : kvalue_no_memory;
     }
     FILE *f = fopen(SYMBOLS, "re");
-    const enum ktypes_symbols told = f != NULL ? ktypes_addresses(f, wanted, at, 2) : KTYPES_HIDDEN;
+    const enum ktypes_symbols told =
+        f != NULL ? ktypes_addresses(f, wanted, at, WANTED) : KTYPES_HIDDEN;
     if (f != NULL)
         fclose(f);
     if (at[0] == 0) {
@@ -163,8 +168,8 @@ static const char *variable(void *arg, const char *module, const char *name,
                   : lack[told];
         return why != NULL ? why : kvalue_no_memory;
     }
-    /* Types are told of the variables that each CPU has. */
-    *out = (struct foreign_variable){at[0], kbtf_target(k->types, var), var != 0 ? at[1] : 0};
+    const bool each = at[0] >= at[2] && at[0] < at[3];
+    *out = (struct foreign_variable){at[0], kbtf_target(k->types, var), each ? at[1] : 0};
     return NULL;
 }
 

@@ -25,6 +25,7 @@ enum foreign_kind {
 
 struct foreign_type {
     enum foreign_kind kind;
+    uint32_t number;         /* its own, without qualifiers */
     const char *name;        /* without "struct" and the like; "": it has none */
     uint64_t size;           /* bytes; 0: none, or unknown */
     bool is_signed, is_bool; /* FOREIGN_INT and _ENUM */

@@ -300,6 +300,13 @@ static void reopen(struct session *s, uint32_t number, const char *path)
                    strerror(err));
 }
 
+static bool is_of_kernel(const struct session *s, const struct erltrace_record *rec)
+{
+    const enum probe_kind kind = s->probe[rec->epid - 1].kind;
+    return kind == PROBE_KERNEL || (kind == PROBE_PROFILE && s->showing != NULL &&
+                                    s->showing->t->ops->place == WORD_KERNEL);
+}
+
 /* Applies an action to the session. number: its place in the clause, from 1. */
 static int perform(struct session *s, const struct erltrace_record *rec,
                    const struct dif_action *act, uint32_t number, const struct value *v)
@@ -331,7 +338,7 @@ static int perform(struct session *s, const struct erltrace_record *rec,
     case ACT_SYSTEM: run_command(s, action_text(s, act, v)); break;
     case ACT_FREOPEN: reopen(s, number, action_text(s, act, v)); break;
     case ACT_RAISE:
-        if (s->showing == NULL || s->showing->t->ops->place == WORD_LOCAL) /* others have done it */
+        if (!is_of_kernel(s, rec)) /* which has sent it to the process of the event */
             raise_signal(s, (int)v->i);
         break;
     case ACT_FTRUNCATE:

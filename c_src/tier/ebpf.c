@@ -94,8 +94,10 @@ static const struct probe_def *ebpf_describe(struct tier *t, uint32_t id)
     if (def->text == NULL)
         return NULL;
     for (size_t i = 0; i < n && i < sizeof def->arg / sizeof *def->arg; i++)
-        def->arg[i] = (struct probe_arg){
-            .type = arg[i].type, .name = arg[i].name, .text = arg[i].text, .as = arg[i].as};
+        def->arg[i] = (struct probe_arg){.type = arg[i].type,
+                                         .name = arg[i].name,
+                                         .text = arg[i].text,
+                                         .as = arg[i].as != NULL ? arg[i].as : arg[i].type};
     return def;
 }
 

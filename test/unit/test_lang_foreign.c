@@ -59,6 +59,8 @@ struct big {
     unsigned flag : 3, rest : 9;
     void (*call)(int);
     _Bool is;
+    int hue;
+    struct big *fixed;
 };
 
 static void kernel(void)
@@ -79,6 +81,13 @@ static void kernel(void)
     uint32_t call = btf_to(&b, KBTF_PTR, "", proto);
     uint32_t only = btf_type(&b, KBTF_FWD, "big", false, 0, 0); /* before it is defined */
     uint32_t next = btf_to(&b, KBTF_PTR, "", only);
+    uint32_t hue = btf_type(&b, KBTF_ENUM, "hue", false, 2, 4);
+    buf_u32(&b.types, btf_name(&b, "RED"));
+    buf_u32(&b.types, 7);
+    buf_u32(&b.types, btf_name(&b, "GREEN"));
+    buf_u32(&b.types, 9);
+    uint32_t constant = btf_to(&b, KBTF_CONST, "", hue + 4);
+    uint32_t fixed = btf_to(&b, KBTF_CONST, "", btf_to(&b, KBTF_PTR, "", constant));
     uint32_t bits = (uint32_t)(offsetof(struct big, next) + sizeof(void *)) * 8;
     uint32_t big = btf_parts(
         &b, KBTF_STRUCT, "big", sizeof(struct big),
@@ -86,7 +95,9 @@ static void kernel(void)
               {"pair", pair, offsetof(struct big, pair)},
               {"next", next, offsetof(struct big, next)}, {"flag", uns, bits, 3},
               {"rest", uns, bits + 3, 9}, {"call", call, offsetof(struct big, call)},
-              {"is", truth, offsetof(struct big, is)}));
+              {"is", truth, offsetof(struct big, is)}, {"hue", hue, offsetof(struct big, hue)},
+              {"fixed", fixed, offsetof(struct big, fixed)}));
+    assert_int_equal(big, fixed + 1);
     uint32_t pbig = btf_to(&b, KBTF_PTR, "", btf_to(&b, KBTF_CONST, "", big));
     btf_to(&b, KBTF_TYPEDEF, "sector_t", ulng);
     btf_tracepoint(&b, "big_event", PARTS({"", any}, {"big", pbig}, {"is", truth}, {"n", num}));
@@ -162,7 +173,23 @@ static void uses(void **state)
          "trace(self->b->low); self->b = 0; }");
     good("struct big *kept; sdt:::big_event { kept = (struct big *)arg0; trace(kept->whole); }");
     good("sdt:::big_event { trace((sector_t)arg0 + *(sector_t *)arg0); }");
+    /* qualifiers do not matter, nor by which way a type is reached */
+    good("sdt:::big_event { this->b = (struct big *)arg0; this->b = args[0]; this->b = "
+         "args[0]->next; this->b = args[0]->fixed; }");
+    good("struct big *early; typedef struct big big_t; sdt:::big_event { early = args[0]; "
+         "trace(((big_t *)arg0)->low + early->low); }");
+    good("struct mine { char c; struct vmlinux`small s; struct vmlinux`big b; }; sdt:::big_event { "
+         "trace(1 / (offsetof(struct mine, s) == 2 && offsetof(struct mine, b) == 8)); }");
     /* the program's own names come first */
+    good("sdt:::big_event { sector_t = 1; sector_t += 2; ++sector_t; trace(sector_t); "
+         "trace(sector_t * 2); }");
+    good("inline int twice[int sector_t] = 2 * sector_t; sdt:::big_event { trace(twice[2]); }");
+    good("sdt:::big_event { trace(1); } enum e { sector_t, other_t };");
+    good("sdt:::other_event { trace(1); } struct big; struct mine { struct big *b; }; struct big { "
+         "int own; }; sdt:::other_event { trace(((struct mine *)arg0)->b->own); }");
+    good("sdt:::other_event { trace(1); } struct big { int own; }; sdt:::other_event { "
+         "trace(((struct D`big *)arg0)->own); }");
+    good("sdt:::big_event { trace(RED + `GREEN); trace(args[0]->hue == GREEN); }");
     good("struct big { int mine; }; sdt:::big_event { trace(((struct big *)arg0)->mine); "
          "trace(args[0]->low); }");
     good("typedef int sector_t; sdt:::big_event { trace((sector_t)1); }");
@@ -177,10 +204,41 @@ static void uses(void **state)
     bad("sdt:::big_event { trace(&args[0]->flag); }", "D_ADDROF_BITFIELD", "bit-field");
     bad("sdt:::big_event { args[0]->low = 1; }", "D_OP_", "");
     bad("sdt:::big_event { `big_thing = 1; }", "D_SYM_NOTYPES", "");
+    bad("sdt:::big_event { `big_thing += 1; }", "D_SYM_NOTYPES", "");
     /* not what a script of a node or of this process says */
     bad("BEGIN { trace(sizeof (struct big)); }", "D_SIZEOF_TYPE", "struct big");
     bad("BEGIN { trace((sector_t)1); }", "D_SYNTAX", "sector_t");
     bad("BEGIN { trace(`big_thing); }", "D_SYM_NOTYPES", "for clauses of its probes");
+    gone();
+}
+
+/* What print() shows of a structure: the description that is in the image. */
+static void printed(void **state)
+{
+    (void)state;
+    struct d_text d;
+    static const char expected[] =
+        "s%zu,struct big;m0,0,0,name;a12,char [12];c1,char;m16,0,0,whole;u8,unsigned "
+        "long;m16,0,0,low;u4,unsigned int;m20,0,0,high;u4,unsigned int;"
+        "m24,0,0,pair;a3,struct small [3];s4,struct "
+        "small;m0,0,0,x;d2,short;m2,0,0,y;d2,short;}m40,0,0,next;p8,struct big *;"
+        "m48,0,3,flag;u4,unsigned int;m48,3,9,rest;u4,unsigned "
+        "int;m56,0,0,call;p8,void(*)(int);m64,0,0,is;u1,_Bool;"
+        "m68,0,0,hue;e4,enum hue;n7,RED;n9,GREEN;}m72,0,0,fixed;p8,struct big *;}";
+    char text[1024];
+    bool found = false;
+    kernel();
+    begin(&d);
+    d_add(&d, COMPILE_SCRIPT, "sdt:::big_event { print(args[0]); }", NULL);
+    assert_int_equal(d_image(&d), 0);
+    snprintf(text, sizeof text, expected, sizeof(struct big));
+    for (uint32_t i = 0; i < d.img.nactions; i++)
+        if (d.img.actions[i].kind == ACT_PRINT) {
+            assert_string_equal(dif_str(&d.img, d.img.actions[i].format), text);
+            found = true;
+        }
+    assert_true(found);
+    d_close(&d);
     gone();
 }
 
@@ -211,6 +269,9 @@ static void hostile(void **state)
     uint32_t odd =
         btf_parts(&b, KBTF_STRUCT, "odd", 0xffffffff, PARTS({"a", larger, 0}, {"l", loop, 0}));
     uint32_t unit = btf_int(&b, "three", 3, 0);
+    uint32_t twice = b.last + 1; /* 2^32 members, if one follows it to a depth of 32 */
+    btf_parts(&b, KBTF_STRUCT, "twice", 8, PARTS({"", twice, 0}, {"", twice, 0}, {"n", num, 0}));
+    btf_parts(&b, KBTF_STRUCT, "term", 8, PARTS({"n", num, 0}));
     btf_parts(&b, KBTF_STRUCT, "sizes", 64, PARTS({"three", unit, 0}, {"none", 0, 0}));
     btf_tracepoint(&b, "event",
                    PARTS({"", any}, {"w", btf_to(&b, KBTF_PTR, "", whole)},
@@ -235,6 +296,8 @@ static void hostile(void **state)
         "print((struct sizes *)arg0);",
         "trace(*args[0]);",
         "@[*args[0]] = count();",
+        "trace(((struct twice *)arg0)->x);",
+        "trace(sizeof (*(term_t)arg0));",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct d_text d;
@@ -273,11 +336,15 @@ static void symbols(void **state)
     assert_int_equal(at[0], 0);
     assert_int_equal(read_symbols("ffffffff81000000 T max_pfn\nnonsense\n\n", at), KTYPES_CODE);
     assert_int_equal(at[0], 0);
-    assert_int_equal(read_symbols("ffffffff81000000 T max_pfn\nffffffffc0000010 d max_pfn\t[ext4]\n"
-                                  "ffffffff82000000 D max_pfn\nffffffff83000000 b "
-                                  "max_pfn\n0000000000034900 A runqueues\n",
-                                  at),
-                     KTYPES_VARIABLES);
+    assert_int_equal(
+        read_symbols("ffffffff81000000 T max_pfn\nffffffff82000000 D __per_cpu_start\n", at),
+        KTYPES_CODE);
+    assert_int_equal(
+        read_symbols("ffffffff81000000 T max_pfn\nffffffffc0000010 d max_pfn\t[ext4]\n"
+                     "ffffffff82000000 D max_pfn\nffffffff82000100 D jiffies\nffffffff83000000 b "
+                     "max_pfn\n0000000000034900 A runqueues\n",
+                     at),
+        KTYPES_VARIABLES);
     assert_int_equal(at[0], 0xffffffff82000000);
     assert_int_equal(at[1], 0x34900);
 }
@@ -286,7 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layouts), cmocka_unit_test(uses),    cmocka_unit_test(nobody_knows),
-        cmocka_unit_test(hostile), cmocka_unit_test(symbols),
+        cmocka_unit_test(hostile), cmocka_unit_test(symbols), cmocka_unit_test(printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

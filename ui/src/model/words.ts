@@ -217,7 +217,7 @@ export const D_OPTIONS: [string, string, string, string, string][] = [
     ["largeheap=10m", "heap-large fires for heaps of at least this many words; the VM rounds this to a size that a heap can have", "size", "", ""],
     ["longqueue=1000", "queue-long fires for message queues of at least this many messages; if several traces of a node set it, the lowest value applies to all", "size", "", ""],
     ["pollrate=1s", "time between two firings of scheduler-* and dist-traffic; the minimum is 10 ms", "rate", "", ""],
-    ["destructive", "-w: allows system(), freopen(), raise(), follow()", "flag", "", ""],
+    ["destructive", "-w: allows system(), freopen(), raise(), stop(), chill(), follow()", "flag", "", ""],
     ["quiet", "-q: prints only what the program prints", "flag", "", ""],
     ["flowindent", "-F: indents by function entry and return", "flag", "", ""],
     ["rawbytes", "hex for all values", "flag", "", ""],
