@@ -5,10 +5,10 @@
 static long (*const bpf_send_signal)(u32 sig) = (void *)109;
 
 enum {
-    STOP = 19,      /* SIGSTOP */
-    LOCK_FLAGS = 7, /* the lowest bits of a lock's owner */
-    WRITER = 1,     /* of a rw_semaphore's count: it is held by a writer ... */
-    READERS = 8,    /* ... and from this bit on, by how many readers; not the highest */
+    STOP = 19,       /* SIGSTOP */
+    OWNER_FLAGS = 7, /* the lowest bits of a lock's owner */
+    WRITER = 1,      /* of a rw_semaphore's count: it is held by a writer ... */
+    READERS = 8,     /* ... and from this bit on, by how many readers; not the highest */
     GENERATIONS = 256,
     TURNS = 1 << 23 /* the most that the kernel allows */
 };
@@ -95,7 +95,7 @@ RT rt_progenyof(u64 p, u64 pid)
 RT rt_mutex_owner(u64 p, u64 lock)
 {
     (void)p;
-    return rt_field(lock, KFIELD_MUTEX_OWNER) & ~(u64)LOCK_FLAGS;
+    return rt_field(lock, KFIELD_MUTEX_OWNER) & ~(u64)OWNER_FLAGS;
 }
 
 RT rt_mutex_owned(u64 p, u64 lock)
@@ -132,5 +132,5 @@ RT rt_rw_write_held(u64 p, u64 lock)
 RT rt_rw_iswriter(u64 p, u64 lock)
 {
     return rt_rw_write_held(p, lock) &&
-           (rt_field(lock, KFIELD_RWSEM_OWNER) & ~(u64)LOCK_FLAGS) == rt_curthread(p);
+           (rt_field(lock, KFIELD_RWSEM_OWNER) & ~(u64)OWNER_FLAGS) == rt_curthread(p);
 }

@@ -252,8 +252,8 @@ static inline bool version_has(const struct lang_options *o, uint32_t version)
     return o->version == 0 || version <= o->version;
 }
 
-/* -- foreign.c: types of the system where the program runs, of which clauses for its probes may
- * speak -- */
+/* -- foreign_types.c: types of the system where the program runs, of which clauses for its probes
+ * may speak -- */
 /* Returns what is known there; NULL: nothing. */
 const struct foreign *foreign_of(struct lang *l);
 /* Returns the type of that number. Call only after foreign_of has returned something. */

@@ -1,4 +1,5 @@
-/* foreign.c - types of the system where the program will run (probe/foreign.h), as types of D.
+/* foreign_types.c - types of the system where the program will run (probe/foreign.h), as types of
+ * D.
  *
  * They are made when they are named, and the members of a struct when one of them is: the types of
  * a kernel lead from anywhere to everywhere. A struct that the program only declares is the
