@@ -60,9 +60,10 @@ RT rt_frames(u64 p, u64 to, u64 n, u64 most)
         return n;
     u64 ip = user_register(USER_IP), end = word(process + v->end), top = word(process + v->stop);
     if (ip - code < size) {
-        u64 sp =
-            user_register(USER_SP); /* compiled code may have left the Erlang stack for a moment */
-        top = sp <= end && end - sp < 1ul << 32 ? sp : top;
+        /* Compiled code may have left the Erlang stack for a moment, or be about to enter that of
+         * the next process. Where a process's memory begins is told in front of its end. */
+        u64 sp = user_register(USER_SP), start = word(process + v->end - 8);
+        top = start <= top && start <= sp && sp <= end ? sp : top;
         if (n < most) {
             PUT(u64, to + n * 8, ip, n);
             n++;
