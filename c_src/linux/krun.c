@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -17,7 +18,9 @@
 #include "linux/kgen.h"
 #include "linux/kload.h"
 #include "linux/kmain.h"
+#include "linux/kplace.h"
 #include "linux/kunwind.h"
+#include "util/render.h"
 
 enum {
     PAGE = 4096,
@@ -30,6 +33,11 @@ enum {
     LOOK_AGAIN_NS = 100000000,   /* between two looks while a VM is not known, at first, ... */
     LOOKS_SOON = 30,             /* for so many looks, ... */
     LOOK_FOR_NEW_NS = 1000000000 /* and while all are */
+};
+enum {
+    PLACES_AT_ONCE = 256,        /* between two reports of progress */
+    PLACES_MOST = 20000,         /* in processes */
+    PLACES_ONE_BY_ONE_MOST = 100 /* where the kernel takes only one at a time, in 100 ms */
 };
 enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9 };
 enum { ARG_INDEX, ARG_LATE }; /* of krun_fire */
@@ -500,7 +508,12 @@ static int programs(struct krun *r, struct diags *d)
         struct kcode c;
         kcode_init(&c, r->map, r->consts);
         kevents_main(&r->events, &c, i, &r->engine->img, &r->frames, r->plan->syms);
-        r->event[i] = finish(r, &c, KLOAD_RAW, r->events.point[i], d);
+        const struct kpoint *at = &r->events.point[i];
+        r->event[i] = finish(r, &c,
+                             at->attach == KATTACH_RAWTP ? KLOAD_RAW
+                             : kplaces_many()            ? KLOAD_PLACES
+                                                         : KLOAD_PLACE,
+                             at->name, d);
         kcode_free(&c);
         if (r->event[i] < 0)
             return r->event[i];
@@ -723,7 +736,117 @@ int krun_attach(struct krun *r, struct diags *d)
         for (unsigned cpu = 0; err == 0 && cpu < r->ncpus; cpu++)
             err = keep(r, kload_clock(r->clock[i], cpu, r->plan->period[i], d), d);
     for (uint32_t i = 0; err == 0 && i < r->events.npoints; i++)
-        err = keep(r, kload_raw(r->event[i], r->events.point[i], d), d);
+        if (r->events.point[i].attach == KATTACH_RAWTP)
+            err = keep(r, kload_raw(r->event[i], r->events.point[i].name, d), d);
+    return err;
+}
+
+/* -- places in processes ----------------------------------------------------------------------- */
+
+/* Places that are set. */
+struct placing {
+    struct krun *r;
+    struct diags *d;
+    const struct kprobe **probe; /* by program, then file; n of them */
+    size_t n, refused;
+    int why;
+};
+
+static int by_program(const void *a, const void *b)
+{
+    const struct kprobe *x = *(const struct kprobe *const *)a,
+                        *y = *(const struct kprobe *const *)b;
+    const int points = strcmp(x->point, y->point);
+    if (points != 0)
+        return points;
+    if (x->file != y->file)
+        return x->file->start < y->file->start ? -1 : 1;
+    return x->is < y->is ? -1 : x->is > y->is;
+}
+
+static int keep_place(void *arg, int fd)
+{
+    struct placing *p = arg;
+    return keep(p->r, fd, p->d);
+}
+
+static int program_of(const struct krun *r, const char *point)
+{
+    for (uint32_t i = 0; i < r->events.npoints; i++)
+        if (strcmp(r->events.point[i].name, point) == 0)
+            return r->event[i];
+    return -1;
+}
+
+/* Sets places of one file that have a program in common, n of them from `from` on. */
+static int place_some(struct placing *p, size_t from, size_t n)
+{
+    uint64_t offset[PLACES_AT_ONCE], counter[PLACES_AT_ONCE], cookie[PLACES_AT_ONCE];
+    const struct kprobe *first = p->probe[from];
+    for (size_t i = 0; i < n; i++) {
+        offset[i] = p->probe[from + i]->offset;
+        counter[i] = p->probe[from + i]->counter;
+        cookie[i] = (uint64_t)p->probe[from + i]->is;
+    }
+    const struct kplaces of = {.fd = ksyms_open_file(first->file),
+                               .pid = first->file->pid,
+                               .returns = first->attach == KATTACH_RETURN,
+                               .n = n,
+                               .offset = offset,
+                               .counter = counter,
+                               .cookie = cookie};
+    if (of.fd < 0)
+        return diag_error(p->d, ET_EUNSUP, NULL, "KERNEL_UPROBES", NULL,
+                          "%sprocess %llu does not have %s any more", no_tracing,
+                          (unsigned long long)of.pid, first->file->path);
+    const int err = kplaces_attach(program_of(p->r, first->point), &of, keep_place, p, &p->refused,
+                                   &p->why, p->d);
+    close(of.fd);
+    return err;
+}
+
+static int place_all(struct placing *p, krun_progress_fn *progress, void *arg)
+{
+    int err = 0;
+    for (size_t i = 0, n; i < p->n && err == 0; i += n) {
+        const struct kprobe *first = p->probe[i];
+        for (n = 1; i + n < p->n && n < PLACES_AT_ONCE && p->probe[i + n]->file == first->file &&
+                    strcmp(p->probe[i + n]->point, first->point) == 0;
+             n++)
+            ;
+        err = place_some(p, i, n);
+        if (err == 0 && !progress(arg, i + n, p->n))
+            err = ET_EABORT;
+    }
+    if (err != 0 || p->refused == 0)
+        return err;
+    if (p->refused == p->n)
+        return diag_error(p->d, ET_EUNSUP, NULL, "KERNEL_UPROBES", NULL,
+                          "%sthe kernel refuses a probe at each of the %zu places: %s", no_tracing,
+                          p->n, strerror(p->why));
+    diag_add(p->d, DIAG_WARNING, NULL, "KERNEL_UPROBES", NULL,
+             "the kernel refuses a probe at %zu of %zu places (%s): they are left out", p->refused,
+             p->n, strerror(p->why));
+    return 0;
+}
+
+int krun_place(struct krun *r, krun_progress_fn *progress, void *arg, struct diags *d)
+{
+    struct placing p = {.r = r, .d = d};
+    p.probe = et_rearray(NULL, r->plan->nevents + 1u, sizeof *p.probe);
+    if (p.probe == NULL)
+        return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
+    for (uint32_t i = 0; i < r->plan->nevents; i++)
+        if (r->plan->event[i].probe->file != NULL)
+            p.probe[p.n++] = r->plan->event[i].probe;
+    qsort(p.probe, p.n, sizeof *p.probe, by_program);
+    const size_t most = kplaces_many() ? PLACES_MOST : PLACES_ONE_BY_ONE_MOST;
+    const int err = p.n > most ? diag_error(d, ET_ELIMIT, NULL, "KERNEL_UPROBES",
+                                            "name functions or a module, or use several patterns",
+                                            "%s%zu places in processes are too many: at most %zu",
+                                            no_tracing, p.n, most)
+                               : place_all(&p, progress, arg);
+    et_free(p.probe);
     return err;
 }
 
