@@ -177,7 +177,24 @@ size_t kinsn_length(const unsigned char *p, size_t n)
     return b.bad ? 0 : (size_t)(b.p - p);
 }
 
+bool kinsn_doubtful(const unsigned char *p, size_t n)
+{
+    enum { LOCK = 0xf0, ES = 0x26, CS = 0x2e, SS = 0x36, DS = 0x3e };
+    enum { VEX3 = 0xc4, VEX2 = 0xc5, EVEX = 0x62 };
+    size_t i = 0;
+    for (; i < n && one_byte[p[i]] == 'p'; i++)
+        if (p[i] == LOCK || p[i] == ES || p[i] == CS || p[i] == SS || p[i] == DS)
+            return true;
+    return i == n || p[i] == VEX3 || p[i] == VEX2 || p[i] == EVEX;
+}
+
 #else
+
+bool kinsn_doubtful(const unsigned char *p, size_t n)
+{
+    (void)p;
+    return n == 0;
+}
 
 size_t kinsn_length(const unsigned char *p, size_t n)
 {

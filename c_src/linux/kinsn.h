@@ -13,5 +13,8 @@ size_t kinsn_length(const unsigned char *p, size_t n);
 /* Returns whether an instruction of a function begins at `offset`; `code` has its n bytes. If not,
  * *before is where the one begins that it lies in, or the last one that is known. */
 bool kinsn_begins(const unsigned char *code, size_t n, uint64_t offset, uint64_t *before);
+/* Returns whether the kernel may refuse a breakpoint at an instruction, as it does not run all of
+ * them elsewhere: it has to be asked about each. */
+bool kinsn_doubtful(const unsigned char *p, size_t n);
 
 #endif

@@ -117,11 +117,15 @@ static int link_one(int program, const char *path, const struct kplaces *p, size
     return (int)fd;
 }
 
-/* Whether an error is about the place. */
+/* Whether an error is about the place, and not about what may be done at all. */
 static bool is_refusal(int err)
 {
-    return err == -EINVAL || err == -EOPNOTSUPP || err == -KERNEL_ENOTSUPP || err == -EIO ||
-           err == -EEXIST || err == -EFAULT || err == -ENOSYS;
+    static const int others[] = {EPERM,  EACCES, ENOMEM, EMFILE, ENFILE, ESRCH,
+                                 ENOENT, EBADF,  EINTR,  EAGAIN, ENODEV};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (err == -others[i])
+            return false;
+    return true;
 }
 
 static int failed(int err, struct diags *d)

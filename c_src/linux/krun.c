@@ -16,11 +16,13 @@
 #include "linux/kbeam.h"
 #include "linux/kfield.h"
 #include "linux/kgen.h"
+#include "linux/kinsn.h"
 #include "linux/kload.h"
 #include "linux/kmain.h"
 #include "linux/kplace.h"
 #include "linux/kunwind.h"
 #include "util/render.h"
+#include "util/table.h"
 
 enum {
     PAGE = 4096,
@@ -35,7 +37,8 @@ enum {
     LOOK_FOR_NEW_NS = 1000000000 /* and while all are */
 };
 enum {
-    PLACES_AT_ONCE = 256,        /* between two reports of progress */
+    PLACES_AT_ONCE = 1024, /* between two reports of progress */
+    INSTRUCTION_BYTES = 15,
     PLACES_MOST = 20000,         /* in processes */
     PLACES_ONE_BY_ONE_MOST = 100 /* where the kernel takes only one at a time, in 100 ms */
 };
@@ -54,10 +57,11 @@ struct krun {
     unsigned char *memory;
     size_t size, prefix;
     int map;
-    struct buf strings; /* behind the image's */
-    uint32_t own_entry; /* place of the entries of what this process fires, then of clocks */
-    int own;            /* the program of what this process fires */
-    int *clock;         /* the programs of clocks, nclocks of them */
+    struct buf strings;    /* behind the image's */
+    struct hash string_at; /* a text of an event's probe: its place there, and 1 */
+    uint32_t own_entry;    /* place of the entries of what this process fires, then of clocks */
+    int own;               /* the program of what this process fires */
+    int *clock;            /* the programs of clocks, nclocks of them */
     struct kevents events;
     int *event;   /* the programs of tracepoints */
     int switches; /* the one that notes which thread runs, or -1 */
@@ -100,27 +104,24 @@ static uint64_t entry_size(uint32_t n)
 /* Returns the address of a text that is among the strings: of kevents_fill. */
 static uint64_t text(void *arg, const char *s)
 {
-    struct krun *r = arg;
-    const char *all = (const char *)r->strings.data;
-    size_t at = 0;
-    while (at < r->strings.len && strcmp(all + at, s) != 0)
-        at += strlen(all + at) + 1;
-    return KMEM_TAG + r->consts[KCONST_STRINGS] + r->engine->img.strtab_len + at;
+    const struct krun *r = arg;
+    const uint64_t at = (uintptr_t)hash_gets(&r->string_at, s);
+    return KMEM_TAG + r->consts[KCONST_STRINGS] + r->engine->img.strtab_len + at - 1;
 }
 
-/* Appends a text to the strings unless it is there. */
-static void once(struct krun *r, const char *s)
+/* Appends a text to the strings unless it is there. Returns false when memory is exhausted. */
+static bool once(struct krun *r, const char *s)
 {
-    const char *all = (const char *)r->strings.data;
-    size_t at = 0;
-    while (at < r->strings.len && strcmp(all + at, s) != 0)
-        at += strlen(all + at) + 1;
-    if (at >= r->strings.len)
-        string(r, s);
+    const uintptr_t at = r->strings.len;
+    if (hash_gets(&r->string_at, s) != NULL)
+        return true;
+    string(r, s);
+    /* No address, but a number that is not 0. */
+    return !r->strings.oom && hash_puts(&r->string_at, s, (void *)(at + 1)) == 0;
 }
 
-/* Plans what comes before the engine's memory. */
-static void plan_prefix(struct krun *r, const struct dif_image *img, struct kentry *entry)
+/* Plans what comes before the engine's memory. Returns false when memory is exhausted. */
+static bool plan_prefix(struct krun *r, const struct dif_image *img, struct kentry *entry)
 {
     const struct krun_plan *p = r->plan;
     uint64_t *k = r->consts;
@@ -140,10 +141,8 @@ static void plan_prefix(struct krun *r, const struct dif_image *img, struct kent
     }
     for (uint32_t i = 0; i < p->nevents; i++) {
         const struct engine_probe *q = &p->event[i].identity;
-        once(r, q->prov);
-        once(r, q->mod);
-        once(r, q->func);
-        once(r, q->name);
+        if (!once(r, q->prov) || !once(r, q->mod) || !once(r, q->func) || !once(r, q->name))
+            return false;
     }
     k[KCONST_STRINGS_SIZE] += r->strings.len;
     k[KCONST_AGGS] = size_up(k[KCONST_STRINGS] + k[KCONST_STRINGS_SIZE], 64);
@@ -160,6 +159,7 @@ static void plan_prefix(struct krun *r, const struct dif_image *img, struct kent
         r->prefix += size_up(sizeof(struct kunwind), PAGE);
     }
 #endif
+    return true;
 }
 
 /* Gives the engine its memory: the map. */
@@ -579,12 +579,28 @@ static int look_into_kernel(struct krun *r, struct diags *d)
     return needed ? err : 0;
 }
 
+/* Refuses more places in processes than are set in reasonable time. */
+static int check_places(const struct krun_plan *plan, struct diags *d)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < plan->nevents; i++)
+        n += plan->event[i].probe->file != NULL;
+    const uint32_t most = n > 0 && kplaces_many() ? PLACES_MOST : PLACES_ONE_BY_ONE_MOST;
+    return n <= most ? 0
+                     : diag_error(d, ET_ELIMIT, NULL, "KERNEL_PLACES",
+                                  "name functions or a module, or use a pattern that fewer match",
+                                  "%sthese are %u places in processes: at most %u are possible",
+                                  no_tracing, n, most);
+}
+
 int krun_create(struct dif_image *img, struct engine_options *opt, const struct krun_plan *plan,
                 struct krun **out, struct diags *d)
 {
     int err = kload_ready(d);
     if (err == 0)
         err = kgen_check(img, d);
+    if (err == 0)
+        err = check_places(plan, d);
     struct krun *r = err == 0 ? et_calloc(1, sizeof *r) : NULL;
     if (r == NULL) {
         dif_image_free(img);
@@ -601,16 +617,15 @@ int krun_create(struct dif_image *img, struct engine_options *opt, const struct 
     if (r->clock != NULL && entry != NULL &&
         kevents_plan(&r->events, &r->arena, img, plan->event, plan->nevents) == 0)
         r->event = arena_array(&r->arena, r->events.npoints + 1u, sizeof *r->event);
-    if (r->event == NULL) {
+    for (uint32_t i = 0; r->event != NULL && i < r->events.npoints; i++)
+        r->event[i] = -1;
+    for (uint32_t i = 0; r->clock != NULL && i < plan->nclocks; i++)
+        r->clock[i] = -1;
+    if (r->event == NULL || !plan_prefix(r, img, entry)) {
         dif_image_free(img);
         krun_destroy(r);
         return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for the program");
     }
-    for (uint32_t i = 0; i < plan->nclocks; i++)
-        r->clock[i] = -1;
-    for (uint32_t i = 0; i < r->events.npoints; i++)
-        r->event[i] = -1;
-    plan_prefix(r, img, entry);
     opt->threads = r->ncpus * KMEM_NESTED + 1;
     opt->place = place;
     opt->place_arg = r;
@@ -670,6 +685,7 @@ void krun_destroy(struct krun *r)
     if (r->map >= 0)
         close(r->map);
     buf_free(&r->strings);
+    hash_free(&r->string_at);
     arena_free(&r->arena);
     et_free(r);
 }
@@ -778,30 +794,41 @@ static int program_of(const struct krun *r, const char *point)
     return -1;
 }
 
-/* Sets places of one file that have a program in common, n of them from `from` on. */
+/* Sets places of one file that have a program in common, n of them from `from` on: those at once
+ * that the kernel takes for certain, then the others one by one, since a refusal undoes all that
+ * are set with it, which takes the kernel its time. */
 static int place_some(struct placing *p, size_t from, size_t n)
 {
     uint64_t offset[PLACES_AT_ONCE], counter[PLACES_AT_ONCE], cookie[PLACES_AT_ONCE];
     const struct kprobe *first = p->probe[from];
-    for (size_t i = 0; i < n; i++) {
-        offset[i] = p->probe[from + i]->offset;
-        counter[i] = p->probe[from + i]->counter;
-        cookie[i] = (uint64_t)p->probe[from + i]->is;
-    }
-    const struct kplaces of = {.fd = ksyms_open_file(first->file),
-                               .pid = first->file->pid,
-                               .returns = first->attach == KATTACH_RETURN,
-                               .n = n,
-                               .offset = offset,
-                               .counter = counter,
-                               .cookie = cookie};
-    if (of.fd < 0)
+    const int fd = ksyms_open_file(first->file), program = program_of(p->r, first->point);
+    size_t head = 0, tail = n;
+    if (fd < 0)
         return diag_error(p->d, ET_EUNSUP, NULL, "KERNEL_UPROBES", NULL,
                           "%sprocess %llu does not have %s any more", no_tracing,
-                          (unsigned long long)of.pid, first->file->path);
-    const int err = kplaces_attach(program_of(p->r, first->point), &of, keep_place, p, &p->refused,
-                                   &p->why, p->d);
-    close(of.fd);
+                          (unsigned long long)first->file->pid, first->file->path);
+    for (size_t i = 0; i < n; i++) {
+        const struct kprobe *of = p->probe[from + i];
+        unsigned char code[INSTRUCTION_BYTES];
+        const ssize_t got = pread(fd, code, sizeof code, (off_t)of->offset);
+        const size_t at = kinsn_doubtful(code, got > 0 ? (size_t)got : 0) ? --tail : head++;
+        offset[at] = of->offset;
+        counter[at] = of->counter;
+        cookie[at] = (uint64_t)of->is;
+    }
+    int err = 0;
+    for (size_t i = 0, count; i < n && err == 0; i += count) {
+        count = i < head ? head : 1;
+        const struct kplaces of = {.fd = fd,
+                                   .pid = first->file->pid,
+                                   .returns = first->attach == KATTACH_RETURN,
+                                   .n = count,
+                                   .offset = offset + i,
+                                   .counter = counter + i,
+                                   .cookie = cookie + i};
+        err = kplaces_attach(program, &of, keep_place, p, &p->refused, &p->why, p->d);
+    }
+    close(fd);
     return err;
 }
 
@@ -840,12 +867,7 @@ int krun_place(struct krun *r, krun_progress_fn *progress, void *arg, struct dia
         if (r->plan->event[i].probe->file != NULL)
             p.probe[p.n++] = r->plan->event[i].probe;
     qsort(p.probe, p.n, sizeof *p.probe, by_program);
-    const size_t most = kplaces_many() ? PLACES_MOST : PLACES_ONE_BY_ONE_MOST;
-    const int err = p.n > most ? diag_error(d, ET_ELIMIT, NULL, "KERNEL_UPROBES",
-                                            "name functions or a module, or use several patterns",
-                                            "%s%zu places in processes are too many: at most %zu",
-                                            no_tracing, p.n, most)
-                               : place_all(&p, progress, arg);
+    const int err = place_all(&p, progress, arg);
     et_free(p.probe);
     return err;
 }

@@ -118,6 +118,24 @@ static void test_begin(void **state)
     }
 }
 
+static void test_doubtful(void **state)
+{
+    (void)state;
+    static const unsigned char certain[][4] = {{0x55},
+                                               {0xf3, 0x0f, 0x1e, 0xfa},
+                                               {0x48, 0x89, 0xe5}},
+                               odd[][4] = {{0xf0, 0xff, 0x0f},
+                                           {0xc5, 0xf9, 0x6e},
+                                           {0xc4, 0x41},
+                                           {0x62, 0xf1},
+                                           {0x3e, 0xff, 0xe0}};
+    for (size_t i = 0; i < sizeof certain / sizeof *certain; i++)
+        assert_false(kinsn_doubtful(certain[i], 4));
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        assert_true(kinsn_doubtful(odd[i], 4));
+    assert_true(kinsn_doubtful(odd[0], 0));
+}
+
 static void test_nothing_known(void **state)
 {
     (void)state;
@@ -157,6 +175,12 @@ static void test_begin(void **state)
     assert_int_equal(before, 4);
 }
 
+static void test_doubtful(void **state)
+{
+    (void)state;
+    assert_true(kinsn_doubtful(NULL, 0));
+}
+
 static void test_nothing_known(void **state)
 {
     (void)state;
@@ -169,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_begin),
+        cmocka_unit_test(test_doubtful),
         cmocka_unit_test(test_nothing_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
