@@ -9,6 +9,7 @@ void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, co
     if (out->def == NULL)
         out->def = probe_fn_def(kind);
 
+    out->tier = NULL;
     out->attributes = out->arguments = session_attributes(compile_provider(prov));
     out->public = (struct erltrace_probe){.id = id,
                                           .provider = prov,
@@ -25,7 +26,10 @@ void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, co
 const char *erltrace_probe_argument(const struct erltrace_probe *p, size_t i)
 {
     const struct api_probe *own = (const struct api_probe *)(const void *)p;
-    return p != NULL && i < p->nargs ? probe_args_type(own->def, (unsigned)i) : NULL;
+    if (p == NULL || i >= p->nargs)
+        return NULL;
+    return own->tier != NULL ? own->tier->ops->argument(own->tier, p->id, i)
+                             : probe_args_type(own->def, (unsigned)i);
 }
 
 /* -- what is known about them --  */
@@ -105,6 +109,11 @@ static int found(void *arg, const struct tier *t, const struct tier_probe *p)
     struct api_probe probe;
     api_probe_fill(&probe, p->kind, p->id, p->prov, p->mod, p->func, p->name,
                    t->ops->target((struct tier *)t));
+    if (t->ops->argument != NULL) {
+        probe.tier = (struct tier *)t;
+        while (t->ops->argument(probe.tier, p->id, probe.public.nargs) != NULL)
+            probe.public.nargs++;
+    }
     w->result = w->fn(&probe.public, w->arg);
     return w->result != 0;
 }

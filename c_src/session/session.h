@@ -33,6 +33,7 @@ struct api_probe { /* a public probe, with what it points at */
     struct erltrace_probe public;
     struct erltrace_attributes attributes, arguments;
     const struct probe_def *def; /* describes its arguments, or NULL */
+    struct tier *tier;           /* that tells of its arguments; NULL: `def` does */
 };
 
 /* A program of a session, and what a user of the library gets of it. */

@@ -130,6 +130,20 @@ static const struct kprobe *probe_of(const struct ebpf *k, uint32_t id)
                               : NULL;
 }
 
+static const struct kprobe_arg *arguments(const struct ebpf *k, const struct kprobe *p, size_t *n)
+{
+    return p->file != NULL ? kuser_args(p, n) : kprobes_args(k->probes, p, n);
+}
+
+static const char *ebpf_argument(struct tier *t, uint32_t probe, size_t i)
+{
+    const struct ebpf *k = self(t);
+    const struct kprobe *p = probe_of(k, probe);
+    size_t n = 0;
+    const struct kprobe_arg *arg = p != NULL ? arguments(k, p, &n) : NULL;
+    return i >= n ? NULL : arg[i].as != NULL ? arg[i].as : arg[i].type;
+}
+
 /* Makes an event of a probe, or of one of the places that it has. */
 static void add_event(struct ebpf *k, const struct kprobe *p, const struct kprobe *id,
                       const struct engine_binding *of, uint32_t n)
@@ -137,7 +151,7 @@ static void add_event(struct ebpf *k, const struct kprobe *p, const struct kprob
     struct kevent_probe *e = &k->event[k->nevents++];
     *e = (struct kevent_probe){
         .identity = {id->id, id->prov, id->mod, id->func, id->name}, .probe = p, .b = of, .n = n};
-    e->arg = p->file != NULL ? kuser_args(p, &e->nargs) : kprobes_args(k->probes, p, &e->nargs);
+    e->arg = arguments(k, p, &e->nargs);
 }
 
 /* Collects the bindings of each of the kernel's probes, which come in the order of probes. */
@@ -345,6 +359,7 @@ static const struct tier_ops ebpf_ops = {
     .place = WORD_KERNEL,
     .match = ebpf_match,
     .suggest = ebpf_suggest,
+    .argument = ebpf_argument,
     .enable = ebpf_enable,
     .prepare = ebpf_prepare,
     .go = ebpf_go,

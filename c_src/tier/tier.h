@@ -208,6 +208,9 @@ struct tier_ops {
     /* Returns why a description matched nothing if it names a known probe that this tier lacks,
      * else NULL. Such a program compiles, but does not run. May be NULL. Borrowed. */
     const char *(*lacking)(struct tier *t, const struct probe_spec *spec);
+    /* Returns the type of the i-th argument, from 0 on, of a probe that was matched; NULL: it has
+     * no such argument. NULL if the tables of probe/ say this for all of its probes. Borrowed. */
+    const char *(*argument)(struct tier *t, uint32_t probe, size_t i);
     /* Loads the program. It sets nothing in the target, and nothing fires. The caller encodes the
      * image. */
     int (*enable)(struct tier *t, const struct dif_image *img, const void *image, size_t len,
