@@ -163,7 +163,7 @@ static const char *lacking(struct session *s, const struct probe_spec *spec)
     for (size_t i = 0; i < s->ntiers; i++)
         if (s->tier[i].t->ops->place == WORD_KERNEL) /* which has said what it lacks */
             return why;
-    if (why == NULL && probe_kernel_provider(spec->prov))
+    if (why == NULL && is_kernel_provider(s, spec->prov))
         why = arena_printf(&s->arena, "probes of the provider %s need %s (--kernel)", spec->prov,
                            dif_tier_text(WORD_KERNEL));
     return why;
@@ -183,7 +183,7 @@ struct diag_pos session_position(const struct session *s, uint32_t clause)
 static const char *unmatched_hint(struct session *s, const struct probe_spec *spec)
 {
     const char *hint =
-        probe_kernel_provider(spec->prov) ? lacking(s, spec) : session_replaced(s, spec);
+        is_kernel_provider(s, spec->prov) ? lacking(s, spec) : session_replaced(s, spec);
     for (size_t i = 0; hint == NULL && i < s->ntiers; i++)
         if (s->tier[i].t->ops->suggest != NULL)
             hint = s->tier[i].t->ops->suggest(s->tier[i].t, spec);

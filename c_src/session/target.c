@@ -278,6 +278,7 @@ static int reach_programs(erltrace_t *h)
 {
     for (struct api_target *t = h->target; t != NULL; t = t->next) {
         const int e = t->stopped ? api_reach_program(t->pid) : 0;
+        t->stopped &= e != ECHILD;
         if (e != 0)
             return diag_error(&h->session.diags, ET_ENODE, NULL, "", NULL,
                               "%s does not come to its first instruction: %s", t->command,

@@ -77,8 +77,9 @@ static void act(char what, long n)
         if (pthread_create(&thread, NULL, adds, (void *)n) == 0)
             pthread_join(thread, NULL);
         break;
-    case 'c': /* in another process */
-        child = fork();
+    case 'c': /* in another process, which has a memory of its own, ... */
+    case 'v': /* ... or shares this one's */
+        child = what == 'c' ? fork() : vfork();
         if (child == 0) {
             adds((void *)n);
             _exit(0);
