@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "engine/engine.h"
 #include "linux/kprobes.h"
@@ -28,7 +29,10 @@ struct ebpf {
     struct kuser *user; /* probes in processes */
     tier_progress_fn progress;
     void *progress_arg;
+    uint64_t told_ns; /* when that was last called */
 };
+
+enum { TELL_NS = 100000000 };
 
 static struct ebpf *self(struct tier *t)
 {
@@ -230,10 +234,14 @@ static int ebpf_enable(struct tier *t, const struct dif_image *img, const void *
 
 static bool placing(void *arg, size_t done, size_t all)
 {
-    const struct ebpf *k = arg;
+    struct ebpf *k = arg;
+    const uint64_t now = monotonic_ns();
+    if (k->progress == NULL || now - k->told_ns < TELL_NS)
+        return true;
+    k->told_ns = now;
     const struct tier_progress p = {
         .unit = "places in processes", .done = done, .total = all, .fresh = true};
-    return k->progress == NULL || k->progress(k->progress_arg, &p);
+    return k->progress(k->progress_arg, &p);
 }
 
 static int ebpf_prepare(struct tier *t, struct diags *d)
