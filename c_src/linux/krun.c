@@ -709,13 +709,25 @@ static int keep(struct krun *r, int fd, struct diags *d)
     return 0;
 }
 
-/* Stacks of Erlang VMs are known before the first event asks for them. */
-static void unwind_vms(struct krun *r)
+/* Stacks of Erlang VMs, and of processes with places, are known before the first event asks for
+ * them.
+ */
+static void unwind_known(struct krun *r)
 {
     const struct kbeam *v = control(r)->beam;
-    for (uint32_t i = 0; r->unwind != NULL && i < KMEM_BEAMS; i++)
+    const struct kprobe *last = NULL;
+    if (r->unwind == NULL)
+        return;
+    for (uint32_t i = 0; i < KMEM_BEAMS; i++)
         if (v[i].tgid != 0)
             kunwind_add(r->unwind, v[i].tgid);
+    for (uint32_t i = 0; i < r->plan->nevents; i++) {
+        const struct kprobe *p = r->plan->event[i].probe;
+        if (p->file == NULL || (last != NULL && p->file->pid == last->file->pid))
+            continue;
+        kunwind_add(r->unwind, (uint32_t)p->file->pid);
+        last = p;
+    }
 }
 
 void krun_look(struct krun *r, bool end, struct diags *d)
@@ -728,7 +740,7 @@ void krun_look(struct krun *r, bool end, struct diags *d)
     if (!end) {
         const bool all = kbeams_look(r->beams);
         ksyms_look(r->plan->syms);
-        unwind_vms(r);
+        unwind_known(r);
         r->looks = all ? 0 : r->looks + 1;
         r->pause_ns = all                     ? LOOK_FOR_NEW_NS
                       : r->looks < LOOKS_SOON ? LOOK_AGAIN_NS
@@ -745,7 +757,7 @@ int krun_attach(struct krun *r, struct diags *d)
     for (unsigned i = 0; i < LOOKS && r->beams != NULL && !kbeams_look(r->beams); i++)
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
     ksyms_look(r->plan->syms);
-    unwind_vms(r);
+    unwind_known(r);
     if (r->switches >= 0)
         err = keep(r, kload_raw(r->switches, switches, d), d);
     for (uint32_t i = 0; err == 0 && i < r->plan->nclocks; i++)

@@ -60,7 +60,7 @@ NOINLINE static void sale(int n)
         __asm__ volatile(PROBE("sale", "semaphore", "-4@$-2") : : : "memory");
 }
 
-static void *adds(void *arg)
+NOINLINE static void *adds(void *arg)
 {
     for (long i = 0; i < (long)arg; i++)
         sink = add(i, 5);
