@@ -39,6 +39,7 @@ enum {
 enum {
     PLACES_AT_ONCE = 1024, /* between two reports of progress */
     INSTRUCTION_BYTES = 15,
+    PROGRAMS_MOST = 100,         /* of places */
     PLACES_MOST = 20000,         /* in processes */
     PLACES_ONE_BY_ONE_MOST = 100 /* where the kernel takes only one at a time, in 100 ms */
 };
@@ -617,14 +618,26 @@ int krun_create(struct dif_image *img, struct engine_options *opt, const struct 
     if (r->clock != NULL && entry != NULL &&
         kevents_plan(&r->events, &r->arena, img, plan->event, plan->nevents) == 0)
         r->event = arena_array(&r->arena, r->events.npoints + 1u, sizeof *r->event);
-    for (uint32_t i = 0; r->event != NULL && i < r->events.npoints; i++)
+    uint32_t ways = 0;
+    for (uint32_t i = 0; r->event != NULL && i < r->events.npoints; i++) {
         r->event[i] = -1;
+        ways += r->events.point[i].attach == KATTACH_PLACE;
+    }
     for (uint32_t i = 0; r->clock != NULL && i < plan->nclocks; i++)
         r->clock[i] = -1;
     if (r->event == NULL || !plan_prefix(r, img, entry)) {
         dif_image_free(img);
         krun_destroy(r);
         return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for the program");
+    }
+    if (ways > PROGRAMS_MOST) {
+        dif_image_free(img);
+        krun_destroy(r);
+        return diag_error(
+            d, ET_ELIMIT, NULL, "KERNEL_PLACES", "name fewer probes",
+            "%sthe arguments of these places are found in too many ways: they need %u "
+            "programs, and at most %d are possible",
+            no_tracing, ways, PROGRAMS_MOST);
     }
     opt->threads = r->ncpus * KMEM_NESTED + 1;
     opt->place = place;

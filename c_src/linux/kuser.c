@@ -22,11 +22,15 @@
 #include "linux/kregs.h"
 #include "linux/kusdt.h"
 #include "util/render.h"
+#include "util/table.h"
 
 enum {
-    CODE_MOST = 16 << 20, /* bytes of a function in which instructions are counted */
-    NEAR_MOST = 100000,   /* names among which one that is meant is looked for */
-    NOTES_MOST = 65536    /* of a file */
+    CODE_MOST = 16 << 20,     /* bytes of a function in which instructions are counted */
+    NEAR_MOST = 100000,       /* names among which one that is meant is looked for */
+    WAYS_AT_ONCE = 32,        /* in one program */
+    NOTES_MOST = 16384,       /* of a file */
+    FUNCTIONS_MOST = 1 << 20, /* likewise; what is beyond is not known */
+    NAMES_MOST = 256 << 20    /* bytes of their names */
 };
 #define PID_NAMESPACE 0xEFFFFFFCu /* the number of the first one: linux/proc_ns.h */
 
@@ -63,6 +67,7 @@ struct file {
     struct kelf elf; /* its segments, and functions by address */
     struct named *f;
     size_t n, cap;
+    size_t names;   /* bytes */
     uint32_t first; /* id, of 2 * n */
     struct defined *defined;
     size_t ndefined, capdefined, notes;
@@ -74,6 +79,7 @@ struct target {
     const char *prov; /* "pid1234" */
     struct file *files, **tail;
     const char *entry, *back; /* points */
+    struct hash ways;         /* descriptions of arguments that its files have */
 };
 
 struct kuser {
@@ -145,12 +151,14 @@ void kuser_close(struct kuser *u)
 {
     if (u == NULL)
         return;
-    for (struct target *p = u->processes; p != NULL; p = p->next)
+    for (struct target *p = u->processes; p != NULL; p = p->next) {
+        hash_free(&p->ways);
         for (struct file *f = p->files; f != NULL; f = f->next) {
             kelf_free(&f->elf);
             et_free(f->f);
             et_free(f->defined);
         }
+    }
     et_free(u->other);
     arena_free(&u->mem);
     et_free(u);
@@ -263,8 +271,10 @@ static void add_function(void *arg, const char *name, size_t len, uint64_t at, u
     const struct reading *r = arg;
     struct file *f = r->f;
     uint64_t offset;
-    if (!in_file(f->elf.segment, f->elf.nsegments, at, &offset))
+    if (!in_file(f->elf.segment, f->elf.nsegments, at, &offset) || f->n == FUNCTIONS_MOST ||
+        f->names + len > NAMES_MOST)
         return;
+    f->names += len;
     if (f->n == f->cap) {
         const size_t cap = f->cap ? f->cap * 2 : 256;
         void *p = et_rearray(f->f, cap, sizeof *f->f);
@@ -494,6 +504,26 @@ static const struct kprobe_arg *note_args(struct kuser *u, const char *text, siz
     return arg;
 }
 
+/* Returns the point of places that have their arguments in these places: some ways of having them
+ * share a program. */
+static const char *point_of(struct kuser *u, struct target *t, const char *args)
+{
+    uintptr_t way = (uintptr_t)hash_gets(&t->ways, args); /* no address, but its number, from 1 */
+    if (way == 0) {
+        const char *copy = arena_strdup(&u->mem, args);
+        way = t->ways.count + 1;
+        if (copy == NULL || hash_puts(&t->ways, copy, (void *)way) != 0) {
+            u->oom = true;
+            return NULL;
+        }
+    }
+    const char *point =
+        arena_printf(&u->mem, "places of process %llu (%llu)", (unsigned long long)t->pid,
+                     (unsigned long long)(way / WAYS_AT_ONCE));
+    u->oom |= point == NULL;
+    return point;
+}
+
 static void add_note(void *arg, const struct kusdt_note *note)
 {
     const struct reading *r = arg;
@@ -513,12 +543,9 @@ static void add_note(void *arg, const struct kusdt_note *note)
             def = q;
     }
     const struct kprobe_arg *args = note_args(u, note->args, &nargs);
-    /* Places whose arguments are found in the same way share a program. */
-    const char *point = arena_printf(&u->mem, "places of process %llu with the arguments '%s'",
-                                     (unsigned long long)f->of.pid, note->args);
+    const char *point = point_of(u, f->process, note->args);
     struct place *p =
         point != NULL ? add_place(u, f, KATTACH_PLACE, note->at, point, args, nargs) : NULL;
-    u->oom |= point == NULL;
     if (p == NULL || (note->semaphore != 0 &&
                       !in_file(f->elf.data, f->elf.ndata, note->semaphore, &p->probe.counter)))
         return;
