@@ -43,6 +43,15 @@ __asm__(".text\n.type odd, @function\nodd: nop\n"
         ".size odd, . - odd\n");
 void odd(int n);
 
+/* A probe with a hundred places, each of which has its argument in its own way. */
+__asm__(".text\n.type offers, @function\noffers:\n"
+#ifdef __x86_64__
+        ".altmacro\n.macro offer n\n" PROBE("offer", "0", "-4@$\\n") ".endm\n"
+        ".set i, 0\n.rept 100\noffer %i\n.set i, i + 1\n.endr\n.noaltmacro\nret\n"
+#endif
+        ".size offers, . - offers\n");
+void offers(void);
+
 NOINLINE static void sold_out(long item, int left)
 {
     static volatile long prices[] = {7, -55, 9};
@@ -93,6 +102,10 @@ static void act(char what, long n)
     case 'o':
         for (long i = 0; i < n; i++)
             odd((int)i);
+        break;
+    case 'm':
+        for (long i = 0; i < n; i++)
+            offers();
         break;
     case 's':
         for (long i = 0; i < n; i++)
