@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline))
 
 #ifdef __x86_64__
 /* A probe as <sys/sdt.h> defines it, by hand. */
