@@ -23,6 +23,12 @@ enum {
     EVENT_RETURNS = 1,       /* a bit of a performance event's config */
     EVENT_COUNTER_SHIFT = 32 /* and where the place of its counter is there */
 };
+/* Versions of Linux. Some releases of those between the last two have the exception as well. */
+enum {
+    MANY_FIRST = 6010, /* the link tells processes apart */
+    CALL_FIRST = 6011, /* returns are system calls, ... */
+    CALL_PASSES = 6014 /* ... which filters let pass */
+};
 enum { KERNEL_ENOTSUPP = 524 }; /* which the kernel lets out here */
 
 static const char no_tracing[] = "could not enable tracing: ";
@@ -51,16 +57,28 @@ static int link_many(int program, const char *path, const struct kplaces *p, siz
     return fd >= 0 ? (int)fd : -errno;
 }
 
+/* Returns the kernel's version, 1000 * major + minor; 0 if it is not known. */
+static unsigned version(void)
+{
+    struct utsname u;
+    unsigned major, minor;
+    if (uname(&u) != 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2)
+        return 0;
+    return 1000 * major + minor;
+}
+
+bool kplaces_need_call(void)
+{
+    return version() >= CALL_FIRST && version() < CALL_PASSES;
+}
+
 bool kplaces_many(void)
 {
     static int known = -1;
-    struct utsname u;
-    unsigned major, minor;
     if (known >= 0)
         return known;
     known = 0;
-    if (uname(&u) != 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2 ||
-        major * 1000 + minor < 6010)
+    if (version() < MANY_FIRST)
         return false;
     const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
                                        {.code = BPF_JMP | BPF_EXIT}};

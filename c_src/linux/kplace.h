@@ -25,6 +25,9 @@ struct kplaces {
 /* Returns whether this kernel takes many places at once, of a program that was loaded for them
  * (KLOAD_PLACES); else each is one of its own (KLOAD_PLACE). */
 bool kplaces_many(void);
+/* Returns whether this kernel learns of returns by a system call in the process, which a filter of
+ * system calls (seccomp) there would refuse, so that the process ends. */
+bool kplaces_need_call(void);
 /* Attaches a program; `keep` takes over each descriptor and returns 0 or an error, which ends it.
  * Where the kernel refuses an instruction, the place is left out: *refused is raised by how many
  * are, and *why is an errno. Returns 0 or an error with a diagnostic. */

@@ -19,6 +19,7 @@
 #include "base/glob.h"
 #include "linux/kelf.h"
 #include "linux/kinsn.h"
+#include "linux/kplace.h"
 #include "linux/kregs.h"
 #include "linux/kusdt.h"
 #include "util/render.h"
@@ -78,6 +79,7 @@ struct target {
     uint64_t pid;
     const char *prov; /* "pid1234" */
     struct file *files, **tail;
+    bool is_filtered;         /* its system calls are */
     const char *entry, *back; /* points */
     struct hash ways;         /* descriptions of arguments that its files have */
 };
@@ -202,6 +204,21 @@ static void add_file(void *arg, const struct ksyms_file *of)
     a->p->tail = &f->next;
 }
 
+/* Returns whether a process has a filter of system calls. */
+static bool is_filtered(uint64_t pid)
+{
+    char line[256];
+    unsigned mode = 0;
+    snprintf(line, sizeof line, "/proc/%llu/status", (unsigned long long)pid);
+    FILE *f = fopen(line, "re");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (sscanf(line, "Seccomp: %u", &mode) == 1)
+            break;
+    if (f != NULL)
+        fclose(f);
+    return mode != 0;
+}
+
 /* Returns a process with the files that it has mapped; NULL: there is none, or it may not be looked
  * at. */
 static struct target *process_of(struct kuser *u, uint64_t pid)
@@ -225,6 +242,7 @@ static struct target *process_of(struct kuser *u, uint64_t pid)
     p->tail = &p->files;
     u->processes = p;
     u->oom |= p->prov == NULL || p->entry == NULL || p->back == NULL;
+    p->is_filtered = is_filtered(pid);
     snprintf(exe, sizeof exe, "/proc/%llu/exe", (unsigned long long)pid);
     if (stat(exe, &st) != 0)
         st.st_ino = 0;
@@ -662,6 +680,9 @@ static bool has_danger(struct kuser *u, const struct file *f, const char *name)
     else if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0)
         u->why = "returns of functions of C++ and Rust have no probes: an exception or a panic "
                  "that passes through one would end the program";
+    else if (f->process->is_filtered && kplaces_need_call())
+        u->why = "the process filters its system calls (seccomp), and Linux 6.11 to 6.13 learns of "
+                 "returns by one: a probe of a return would end it";
     else
         return false;
     return true;
