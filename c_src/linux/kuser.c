@@ -42,13 +42,15 @@ struct place {
     struct kprobe probe;
     const struct kprobe_arg *arg; /* nargs of them */
     size_t nargs;
+    struct place *next; /* of the same function, at an offset */
 };
 
 struct named {
     const char *name;
     uint64_t at, size;
-    bool chosen;            /* what is there chooses the function */
-    struct place *probe[2]; /* of entry and return; NULL: not asked for yet */
+    bool chosen;             /* what is there chooses the function */
+    struct place *probe[2];  /* of entry and return; NULL: not asked for yet */
+    struct place *at_offset; /* those at offsets */
 };
 
 /* A probe that the file defines, in one function. */
@@ -305,7 +307,7 @@ static void add_function(void *arg, const char *name, size_t len, uint64_t at, u
     const char *copy = arena_strndup(&r->u->mem, name, len);
     r->u->oom |= copy == NULL;
     if (copy != NULL)
-        f->f[f->n++] = (struct named){copy, at, size, chosen, {NULL, NULL}};
+        f->f[f->n++] = (struct named){copy, at, size, chosen, {NULL, NULL}, NULL};
 }
 
 static int by_name(const void *a, const void *b)
@@ -469,16 +471,13 @@ static bool is_instruction(struct kuser *u, struct file *f, const struct named *
 }
 
 /* Returns the probe at an offset of a function; NULL: there is none. */
-static struct place *offset_probe(struct kuser *u, struct file *f, const struct named *fn,
-                                  uint64_t at)
+static struct place *offset_probe(struct kuser *u, struct file *f, struct named *fn, uint64_t at)
 {
     char name[24];
     snprintf(name, sizeof name, "%llx", (unsigned long long)at);
-    for (size_t i = 0; i < u->nother; i++) {
-        struct kprobe *p = &u->other[i]->probe;
-        if (p->file == &f->of && strcmp(p->func, fn->name) == 0 && strcmp(p->name, name) == 0)
-            return u->other[i];
-    }
+    for (struct place *p = fn->at_offset; p != NULL; p = p->next)
+        if (strcmp(p->probe.name, name) == 0)
+            return p;
     struct place *p = is_instruction(u, f, fn, at)
                           ? add_place(u, f, KATTACH_PLACE, fn->at + at, f->process->entry, NULL, 0)
                           : NULL;
@@ -488,7 +487,11 @@ static struct place *offset_probe(struct kuser *u, struct file *f, const struct 
     p->probe.func = fn->name;
     p->probe.name = copy;
     p->probe.text = "a thread comes to this instruction";
-    return add_other(u, p) ? p : NULL;
+    if (!add_other(u, p))
+        return NULL;
+    p->next = fn->at_offset;
+    fn->at_offset = p;
+    return p;
 }
 
 /* -- probes that files define ------------------------------------------------------------------ */
@@ -696,7 +699,7 @@ static int match_functions(struct kuser *u, struct file *f, const struct probe_s
     const bool offset = is_offset(spec->name, &at);
     int err = 0;
     for (size_t i = 0; i < f->n && err == 0; i++) {
-        const struct named *of = &f->f[i];
+        struct named *of = &f->f[i];
         if ((i > 0 && strcmp(f->f[i - 1].name, of->name) == 0) || !glob_match(spec->func, of->name))
             continue;
         if (of->chosen)
