@@ -4,7 +4,7 @@
 # repository; if that is not set, it starts from the seeds. A finding is a file, shown with the command that replays it.
 #
 #   make fuzz FUZZ_TARGET=engine FUZZ_SECONDS=3600 FUZZ_CORPUS=~/.cache/erltrace/fuzz
-FUZZ_TARGET  ?= text image engine format session report message agent kinds btf cfi
+FUZZ_TARGET  ?= text image engine format session report message agent kinds btf cfi usdt
 FUZZ_SECONDS ?= 60
 FUZZ_JOBS    ?= 2
 FUZZ_CORPUS  ?=

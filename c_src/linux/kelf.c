@@ -125,13 +125,18 @@ static void segments(struct kelf *e, Elf *elf)
         return;
     for (size_t i = 0; i < n && e->nsegments < KELF_SEGMENTS; i++) {
         GElf_Phdr p;
-        if (lib.gelf_getphdr(elf, (int)i, &p) != NULL && p.p_type == PT_LOAD &&
-            (p.p_flags & PF_X) != 0)
-            e->segment[e->nsegments++] = (struct ksegment){p.p_offset, p.p_filesz, p.p_vaddr};
+        if (lib.gelf_getphdr(elf, (int)i, &p) == NULL || p.p_type != PT_LOAD)
+            continue;
+        const struct ksegment g = {p.p_offset, p.p_filesz, p.p_vaddr};
+        if ((p.p_flags & PF_X) != 0)
+            e->segment[e->nsegments++] = g;
+        if ((p.p_flags & PF_W) != 0 && e->ndata < KELF_SEGMENTS)
+            e->data[e->ndata++] = g;
     }
 }
 
-static void functions(struct kelf *e, Elf *elf, Elf_Scn *section, const GElf_Shdr *h)
+static void functions(Elf *elf, Elf_Scn *section, const GElf_Shdr *h, kelf_symbol_fn *use,
+                      void *arg)
 {
     Elf_Data *data = lib.elf_getdata(section, NULL);
     const size_t n = data != NULL && h->sh_entsize > 0 ? data->d_size / h->sh_entsize : 0;
@@ -143,11 +148,28 @@ static void functions(struct kelf *e, Elf *elf, Elf_Scn *section, const GElf_Shd
         if ((type != STT_FUNC && type != STT_GNU_IFUNC) || s.st_shndx == SHN_UNDEF)
             continue;
         const char *name = lib.elf_strptr(elf, h->sh_link, s.st_name);
-        if (name == NULL || name[0] == '\0')
-            continue;
-        if (!kfuncs_add(&e->funcs, s.st_value, s.st_size, name, strnlen(name, NAME_MOST), 0))
-            break;
+        if (name != NULL && name[0] != '\0')
+            use(arg, name, strnlen(name, NAME_MOST), s.st_value, s.st_size, type != STT_FUNC);
     }
+}
+
+static void add_function(void *arg, const char *name, size_t len, uint64_t at, uint64_t size,
+                         bool chosen)
+{
+    (void)chosen;
+    kfuncs_add(arg, at, size, name, len, 0);
+}
+
+void kelf_symbols(int fd, kelf_symbol_fn *use, void *arg)
+{
+    Elf *elf = lib_open() ? lib.elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+    GElf_Shdr h;
+    if (elf == NULL)
+        return;
+    for (Elf_Scn *s = NULL; (s = lib.elf_nextscn(elf, s)) != NULL;)
+        if (lib.gelf_getshdr(s, &h) != NULL && (h.sh_type == SHT_SYMTAB || h.sh_type == SHT_DYNSYM))
+            functions(elf, s, &h, use, arg);
+    lib.elf_end(elf);
 }
 
 static void build_id(struct kelf *e, Elf_Scn *section)
@@ -180,7 +202,7 @@ bool kelf_read(struct kelf *e, int fd)
             continue;
         if (h.sh_type == SHT_SYMTAB && e->stripped) {
             e->stripped = false;
-            functions(e, elf, s, &h);
+            functions(elf, s, &h, add_function, &e->funcs);
         } else if (h.sh_type == SHT_DYNSYM) {
             dynamic = s;
             of_dynamic = h;
@@ -189,7 +211,7 @@ bool kelf_read(struct kelf *e, int fd)
         }
     }
     if (e->stripped && dynamic != NULL)
-        functions(e, elf, dynamic, &of_dynamic);
+        functions(elf, dynamic, &of_dynamic, add_function, &e->funcs);
     lib.elf_end(elf);
     kfuncs_sort(&e->funcs);
     return !e->funcs.names.oom;

@@ -40,6 +40,8 @@ struct kelf {
     struct kfuncs funcs; /* of .symtab, or where that is missing of .dynsym */
     struct ksegment segment[KELF_SEGMENTS];
     unsigned nsegments;
+    struct ksegment data[KELF_SEGMENTS]; /* the same of what is written to */
+    unsigned ndata;
     unsigned char build_id[32];
     unsigned nbuild_id;
     bool stripped; /* there is no .symtab */
@@ -52,6 +54,12 @@ bool kelf_read(struct kelf *e, int fd);
  * there is none, or libelf is missing, nothing is called. */
 typedef void kelf_section_fn(void *arg, const unsigned char *bytes, size_t n, uint64_t address);
 void kelf_section(int fd, const char *name, kelf_section_fn *use, void *arg);
+/* Passes each function of .symtab and .dynsym to `use`, in no order: under all of its names,
+ * perhaps twice. `chosen`: what is at the address chooses the function when the file is loaded (an
+ * IFUNC). The name is borrowed until `use` returns. If libelf is missing, nothing is called. */
+typedef void kelf_symbol_fn(void *arg, const char *name, size_t len, uint64_t at, uint64_t size,
+                            bool chosen);
+void kelf_symbols(int fd, kelf_symbol_fn *use, void *arg);
 void kelf_free(struct kelf *e);
 
 #endif

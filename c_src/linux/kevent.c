@@ -14,7 +14,7 @@
 
 enum { R0, R1, R2, R3, R4, R5, CONTEXT, PLACE, KSLOT, VALUE, FP };
 enum { SLOT_READ = -8, SLOT_KEPT = -16, SLOT_ENTRY = -24 };
-enum { FN_CPU = 8, FN_TASK = 35, FN_READ = 113 };
+enum { FN_CPU = 8, FN_PID = 14, FN_TASK = 35, FN_READ_USER = 112, FN_READ = 113, FN_COOKIE = 174 };
 enum { SPREAD_MOST = 4096 }; /* entries of a block */
 
 /* -- blocks ------------------------------------------------------------------------------------ */
@@ -124,12 +124,12 @@ int kevents_plan(struct kevents *k, struct arena *arena, const struct dif_image 
     if (k->point == NULL)
         return ET_ENOMEM;
     for (uint32_t i = 0; i < k->n; i++) {
-        const char *point = k->block[i].probe[0]->probe->point;
+        const struct kprobe *p = k->block[i].probe[0]->probe;
         bool known = false;
         for (uint32_t j = 0; j < k->npoints; j++)
-            known |= strcmp(k->point[j], point) == 0;
+            known |= strcmp(k->point[j].name, p->point) == 0;
         if (!known)
-            k->point[k->npoints++] = point;
+            k->point[k->npoints++] = (struct kpoint){p->point, p->attach};
     }
     return 0;
 }
@@ -209,7 +209,7 @@ static void read_memory(struct kcode *c, const struct kstep *s)
     kcode_alu(c, BPF_MOV, R1, FP);
     kcode_alu_imm(c, BPF_ADD, R1, SLOT_READ);
     kcode_set(c, R2, s->size);
-    kcode_helper(c, FN_READ);
+    kcode_helper(c, s->op == KSTEP_LOAD_USER ? FN_READ_USER : FN_READ);
     kcode_jump_imm(c, BPF_JNE, R0, 0, failed);
     kcode_load(c, BPF_DW, VALUE, FP, SLOT_READ);
     extend(c, s->size, s->is_signed);
@@ -230,7 +230,18 @@ static void step(struct kcode *c, const struct kstep *s)
         kcode_helper(c, FN_CPU);
         kcode_alu(c, BPF_MOV, VALUE, R0);
         break;
-    case KSTEP_LOAD: read_memory(c, s); break;
+    case KSTEP_COOKIE:
+        kcode_alu(c, BPF_MOV, R1, CONTEXT);
+        kcode_helper(c, FN_COOKIE);
+        kcode_alu(c, BPF_MOV, VALUE, R0);
+        break;
+    case KSTEP_PID:
+        kcode_helper(c, FN_PID);
+        kcode_alu(c, BPF_MOV, VALUE, R0);
+        kcode_alu_imm(c, BPF_RSH, VALUE, 32);
+        break;
+    case KSTEP_LOAD:
+    case KSTEP_LOAD_USER: read_memory(c, s); break;
     case KSTEP_EXTEND: extend(c, s->size, s->is_signed); break;
     case KSTEP_KEEP: kcode_store(c, BPF_DW, FP, SLOT_KEPT, VALUE); break;
     case KSTEP_ADD:
@@ -361,7 +372,8 @@ static void stacks(struct kcode *c, const struct kevent_probe *p, const struct d
     struct kgen_frames frames = *least;
     for (uint32_t i = 0; i < p->n; i++)
         kgen_frames(img, p->b[i].clause, &frames);
-    for (unsigned i = 0; frames.kernel > 0 && i < KMEM_ABOVE; i++) {
+    for (unsigned i = 0; frames.kernel > 0 && p->probe->attach == KATTACH_RAWTP && i < KMEM_ABOVE;
+         i++) {
         char name[128];
         struct kmain_range *r = &above.range[i];
         snprintf(name, sizeof name, "%s%s", functions[i], p->probe->point);
@@ -418,7 +430,7 @@ void kevents_main(const struct kevents *k, struct kcode *c, uint32_t point,
     kcode_load(c, BPF_W, R2, R1, offsetof(struct kctl, exiting));
     kcode_jump_imm(c, BPF_JNE, R2, 0, out);
     for (uint32_t i = 0; i < k->n; i++)
-        if (strcmp(k->block[i].probe[0]->probe->point, k->point[point]) == 0)
+        if (strcmp(k->block[i].probe[0]->probe->point, k->point[point].name) == 0)
             block(c, &k->block[i], img, least, syms, out);
     kcode_place(c, out);
     kcode_set(c, R0, 0);

@@ -1,5 +1,5 @@
-/* kevent.h - the programs that tracepoints run: for each tracepoint one, which finds out which
- * probes an event is, and runs their clauses.
+/* kevent.h - the programs that tracepoints, and places in processes, run: for each tracepoint one,
+ * which finds out which probes an event is, and runs their clauses.
  *
  * Probes of one tracepoint that are told apart by one number, and have the same arguments and
  * clauses, form a block: all system calls are one look-up and one sequence of calls. */
@@ -40,7 +40,10 @@ struct kevents {
     struct arena *arena;
     struct kblock *block; /* by tracepoint */
     uint32_t n, cap;
-    const char **point; /* the tracepoints, each once */
+    struct kpoint {
+        const char *name;
+        enum kattach attach;
+    } * point; /* the tracepoints, each once; places that have a program in common are one */
     uint32_t npoints;
 };
 

@@ -226,8 +226,9 @@ static int refused(const struct kcode *c, enum bpf_prog_type type, struct bpf_pr
 
 int kload_program(const struct kcode *c, enum kload_kind kind, const char *name, struct diags *d)
 {
-    const enum bpf_prog_type type =
-        kind == KLOAD_PERF ? BPF_PROG_TYPE_PERF_EVENT : BPF_PROG_TYPE_RAW_TRACEPOINT;
+    const enum bpf_prog_type type = kind == KLOAD_PERF  ? BPF_PROG_TYPE_PERF_EVENT
+                                    : kind == KLOAD_RAW ? BPF_PROG_TYPE_RAW_TRACEPOINT
+                                                        : BPF_PROG_TYPE_KPROBE;
     struct bpf_func_info *info = et_calloc(c->nfuncs, sizeof *info);
     int btf = info != NULL ? types(c) : -ENOMEM;
     if (btf < 0) {
@@ -238,7 +239,9 @@ int kload_program(const struct kcode *c, enum kload_kind kind, const char *name,
     for (uint32_t i = 0; i < c->nfuncs; i++)
         info[i] = (struct bpf_func_info){c->func[i].start, T_PROTO + 6 + i};
     LIBBPF_OPTS(bpf_prog_load_opts, o, .prog_btf_fd = (uint32_t)btf, .func_info = info,
-                .func_info_cnt = c->nfuncs, .func_info_rec_size = sizeof *info);
+                .func_info_cnt = c->nfuncs, .func_info_rec_size = sizeof *info,
+                .expected_attach_type =
+                    (enum bpf_attach_type)(kind == KLOAD_PLACES ? KLOAD_TYPE_PLACES : 0));
     int fd = lib.bpf_prog_load(type, "erltrace", "GPL", c->insn, c->ninsns, &o);
     if (fd == -EAGAIN) /* as the kernel asks for */
         fd = lib.bpf_prog_load(type, "erltrace", "GPL", c->insn, c->ninsns, &o);

@@ -19,7 +19,13 @@ int kload_ready(struct diags *d);
  * this process has it, for munmap. */
 int kload_map(size_t n, void **at, struct diags *d);
 
-enum kload_kind { KLOAD_RAW, KLOAD_PERF };
+enum kload_kind {
+    KLOAD_RAW,
+    KLOAD_PERF,
+    KLOAD_PLACE, /* for a place in a file of a process (kplace.h), or ... */
+    KLOAD_PLACES /* ... many at once */
+};
+enum { KLOAD_TYPE_PLACES = 48 }; /* BPF_TRACE_UPROBE_MULTI, which the headers may lack */
 /* Loads a linked program and returns its descriptor, or an error with a diagnostic. */
 int kload_program(const struct kcode *c, enum kload_kind kind, const char *name, struct diags *d);
 /* Runs a raw tracepoint's program here, now, with n arguments. Returns 0 or -1. */

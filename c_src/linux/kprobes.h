@@ -16,6 +16,7 @@
 
 #include "base/diag.h"
 #include "linux/kbtf.h"
+#include "linux/ksym.h"
 #include "linux/ktable.h"
 #include "linux/kvalue.h"
 #include "probe/probe.h"
@@ -31,15 +32,17 @@ enum { KPROBE_ARGS = 12 };
 enum kattach {
     KATTACH_RAWTP,   /* at the raw tracepoint `point` */
     KATTACH_PROFILE, /* on each CPU, every `period` */
-    KATTACH_TICK     /* on one CPU, every `period` */
+    KATTACH_TICK,    /* on one CPU, every `period` */
+    KATTACH_PLACE,   /* when the process of `file` comes to a place in it */
+    KATTACH_RETURN   /* when a function returns that was entered there */
 };
 
 struct kprobe_arg {
     const char *name, *text; /* text "": the name says it all */
     const char *type;        /* of the value, in D: "struct task_struct *", "int64_t", "string" */
     const char *as;          /* the type of args[N], by a translator; NULL: `type` */
-    bool given;              /* the table says what the type is, whatever the value's own is */
     struct kvalue value;     /* argN; of a string the address in the kernel's memory */
+    bool given;              /* the table says what the type is, whatever the value's own is */
 };
 
 /* Strings and values are borrowed until the catalogue is closed. */
@@ -48,7 +51,8 @@ struct kprobe {
     const char *prov, *mod, *func, *name;
     const char *text; /* when it fires; "": at the tracepoint of its name */
     enum kattach attach;
-    const char *point; /* a tracepoint's name; "": an interval */
+    const char *point; /* a tracepoint's name; of places those that one program is for; "": an
+                          interval */
     uint64_t period;   /* ns, of intervals */
     uint32_t proto;    /* the type of the tracepoint's function (kbtf_tracepoint) */
     /* The event is this probe if `key`, where there is one, equals `is`, and each of the nwhen
@@ -62,6 +66,12 @@ struct kprobe {
      * always those of the running one. */
     const struct kvalue *thread;
     const struct kvalue *error; /* of errno; NULL: 0 */
+    /* Of a place: */
+    const struct ksyms_file *file;
+    uint64_t offset;  /* in the file */
+    uint64_t counter; /* likewise, of the counter that is kept while it is traced; 0: none */
+    const struct kprobe *more; /* the same probe at another place: only `is`, the place and the
+                                  arguments differ; NULL: there is none */
 };
 
 /* Opens the catalogue of the running kernel. It has its own reader of types, kprobes_types. Fails

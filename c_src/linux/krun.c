@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -15,9 +16,13 @@
 #include "linux/kbeam.h"
 #include "linux/kfield.h"
 #include "linux/kgen.h"
+#include "linux/kinsn.h"
 #include "linux/kload.h"
 #include "linux/kmain.h"
+#include "linux/kplace.h"
 #include "linux/kunwind.h"
+#include "util/render.h"
+#include "util/table.h"
 
 enum {
     PAGE = 4096,
@@ -30,6 +35,13 @@ enum {
     LOOK_AGAIN_NS = 100000000,   /* between two looks while a VM is not known, at first, ... */
     LOOKS_SOON = 30,             /* for so many looks, ... */
     LOOK_FOR_NEW_NS = 1000000000 /* and while all are */
+};
+enum {
+    PLACES_AT_ONCE = 1024, /* between two reports of progress */
+    INSTRUCTION_BYTES = 15,
+    PROGRAMS_MOST = 100,         /* of places */
+    PLACES_MOST = 20000,         /* in processes */
+    PLACES_ONE_BY_ONE_MOST = 100 /* where the kernel takes only one at a time, in 100 ms */
 };
 enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9 };
 enum { ARG_INDEX, ARG_LATE }; /* of krun_fire */
@@ -46,10 +58,11 @@ struct krun {
     unsigned char *memory;
     size_t size, prefix;
     int map;
-    struct buf strings; /* behind the image's */
-    uint32_t own_entry; /* place of the entries of what this process fires, then of clocks */
-    int own;            /* the program of what this process fires */
-    int *clock;         /* the programs of clocks, nclocks of them */
+    struct buf strings;    /* behind the image's */
+    struct hash string_at; /* a text of an event's probe: its place there, and 1 */
+    uint32_t own_entry;    /* place of the entries of what this process fires, then of clocks */
+    int own;               /* the program of what this process fires */
+    int *clock;            /* the programs of clocks, nclocks of them */
     struct kevents events;
     int *event;   /* the programs of tracepoints */
     int switches; /* the one that notes which thread runs, or -1 */
@@ -92,27 +105,24 @@ static uint64_t entry_size(uint32_t n)
 /* Returns the address of a text that is among the strings: of kevents_fill. */
 static uint64_t text(void *arg, const char *s)
 {
-    struct krun *r = arg;
-    const char *all = (const char *)r->strings.data;
-    size_t at = 0;
-    while (at < r->strings.len && strcmp(all + at, s) != 0)
-        at += strlen(all + at) + 1;
-    return KMEM_TAG + r->consts[KCONST_STRINGS] + r->engine->img.strtab_len + at;
+    const struct krun *r = arg;
+    const uint64_t at = (uintptr_t)hash_gets(&r->string_at, s);
+    return KMEM_TAG + r->consts[KCONST_STRINGS] + r->engine->img.strtab_len + at - 1;
 }
 
-/* Appends a text to the strings unless it is there. */
-static void once(struct krun *r, const char *s)
+/* Appends a text to the strings unless it is there. Returns false when memory is exhausted. */
+static bool once(struct krun *r, const char *s)
 {
-    const char *all = (const char *)r->strings.data;
-    size_t at = 0;
-    while (at < r->strings.len && strcmp(all + at, s) != 0)
-        at += strlen(all + at) + 1;
-    if (at >= r->strings.len)
-        string(r, s);
+    const uintptr_t at = r->strings.len;
+    if (hash_gets(&r->string_at, s) != NULL)
+        return true;
+    string(r, s);
+    /* No address, but a number that is not 0. */
+    return !r->strings.oom && hash_puts(&r->string_at, s, (void *)(at + 1)) == 0;
 }
 
-/* Plans what comes before the engine's memory. */
-static void plan_prefix(struct krun *r, const struct dif_image *img, struct kentry *entry)
+/* Plans what comes before the engine's memory. Returns false when memory is exhausted. */
+static bool plan_prefix(struct krun *r, const struct dif_image *img, struct kentry *entry)
 {
     const struct krun_plan *p = r->plan;
     uint64_t *k = r->consts;
@@ -132,10 +142,8 @@ static void plan_prefix(struct krun *r, const struct dif_image *img, struct kent
     }
     for (uint32_t i = 0; i < p->nevents; i++) {
         const struct engine_probe *q = &p->event[i].identity;
-        once(r, q->prov);
-        once(r, q->mod);
-        once(r, q->func);
-        once(r, q->name);
+        if (!once(r, q->prov) || !once(r, q->mod) || !once(r, q->func) || !once(r, q->name))
+            return false;
     }
     k[KCONST_STRINGS_SIZE] += r->strings.len;
     k[KCONST_AGGS] = size_up(k[KCONST_STRINGS] + k[KCONST_STRINGS_SIZE], 64);
@@ -152,6 +160,7 @@ static void plan_prefix(struct krun *r, const struct dif_image *img, struct kent
         r->prefix += size_up(sizeof(struct kunwind), PAGE);
     }
 #endif
+    return true;
 }
 
 /* Gives the engine its memory: the map. */
@@ -500,7 +509,12 @@ static int programs(struct krun *r, struct diags *d)
         struct kcode c;
         kcode_init(&c, r->map, r->consts);
         kevents_main(&r->events, &c, i, &r->engine->img, &r->frames, r->plan->syms);
-        r->event[i] = finish(r, &c, KLOAD_RAW, r->events.point[i], d);
+        const struct kpoint *at = &r->events.point[i];
+        r->event[i] = finish(r, &c,
+                             at->attach == KATTACH_RAWTP ? KLOAD_RAW
+                             : kplaces_many()            ? KLOAD_PLACES
+                                                         : KLOAD_PLACE,
+                             at->name, d);
         kcode_free(&c);
         if (r->event[i] < 0)
             return r->event[i];
@@ -568,12 +582,28 @@ static int look_into_kernel(struct krun *r, struct diags *d)
     return needed ? err : 0;
 }
 
+/* Refuses more places in processes than are set in reasonable time. */
+static int check_places(const struct krun_plan *plan, struct diags *d)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < plan->nevents; i++)
+        n += plan->event[i].probe->file != NULL;
+    const uint32_t most = n > 0 && kplaces_many() ? PLACES_MOST : PLACES_ONE_BY_ONE_MOST;
+    return n <= most ? 0
+                     : diag_error(d, ET_ELIMIT, NULL, "KERNEL_PLACES",
+                                  "name functions or a module, or use a pattern that fewer match",
+                                  "%sthese are %u places in processes: at most %u are possible",
+                                  no_tracing, n, most);
+}
+
 int krun_create(struct dif_image *img, struct engine_options *opt, const struct krun_plan *plan,
                 struct krun **out, struct diags *d)
 {
     int err = kload_ready(d);
     if (err == 0)
         err = kgen_check(img, d);
+    if (err == 0)
+        err = check_places(plan, d);
     struct krun *r = err == 0 ? et_calloc(1, sizeof *r) : NULL;
     if (r == NULL) {
         dif_image_free(img);
@@ -590,16 +620,27 @@ int krun_create(struct dif_image *img, struct engine_options *opt, const struct 
     if (r->clock != NULL && entry != NULL &&
         kevents_plan(&r->events, &r->arena, img, plan->event, plan->nevents) == 0)
         r->event = arena_array(&r->arena, r->events.npoints + 1u, sizeof *r->event);
-    if (r->event == NULL) {
+    uint32_t ways = 0;
+    for (uint32_t i = 0; r->event != NULL && i < r->events.npoints; i++) {
+        r->event[i] = -1;
+        ways += r->events.point[i].attach == KATTACH_PLACE;
+    }
+    for (uint32_t i = 0; r->clock != NULL && i < plan->nclocks; i++)
+        r->clock[i] = -1;
+    if (r->event == NULL || !plan_prefix(r, img, entry)) {
         dif_image_free(img);
         krun_destroy(r);
         return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for the program");
     }
-    for (uint32_t i = 0; i < plan->nclocks; i++)
-        r->clock[i] = -1;
-    for (uint32_t i = 0; i < r->events.npoints; i++)
-        r->event[i] = -1;
-    plan_prefix(r, img, entry);
+    if (ways > PROGRAMS_MOST) {
+        dif_image_free(img);
+        krun_destroy(r);
+        return diag_error(
+            d, ET_ELIMIT, NULL, "KERNEL_PLACES", "name fewer probes",
+            "%sthe arguments of these places are found in too many ways: they need %u "
+            "programs, and at most %d are possible",
+            no_tracing, ways, PROGRAMS_MOST);
+    }
     opt->threads = r->ncpus * KMEM_NESTED + 1;
     opt->place = place;
     opt->place_arg = r;
@@ -659,6 +700,7 @@ void krun_destroy(struct krun *r)
     if (r->map >= 0)
         close(r->map);
     buf_free(&r->strings);
+    hash_free(&r->string_at);
     arena_free(&r->arena);
     et_free(r);
 }
@@ -682,13 +724,25 @@ static int keep(struct krun *r, int fd, struct diags *d)
     return 0;
 }
 
-/* Stacks of Erlang VMs are known before the first event asks for them. */
-static void unwind_vms(struct krun *r)
+/* Stacks of Erlang VMs, and of processes with places, are known before the first event asks for
+ * them.
+ */
+static void unwind_known(struct krun *r)
 {
     const struct kbeam *v = control(r)->beam;
-    for (uint32_t i = 0; r->unwind != NULL && i < KMEM_BEAMS; i++)
+    const struct kprobe *last = NULL;
+    if (r->unwind == NULL)
+        return;
+    for (uint32_t i = 0; i < KMEM_BEAMS; i++)
         if (v[i].tgid != 0)
             kunwind_add(r->unwind, v[i].tgid);
+    for (uint32_t i = 0; i < r->plan->nevents; i++) {
+        const struct kprobe *p = r->plan->event[i].probe;
+        if (p->file == NULL || (last != NULL && p->file->pid == last->file->pid))
+            continue;
+        kunwind_add(r->unwind, (uint32_t)p->file->pid);
+        last = p;
+    }
 }
 
 void krun_look(struct krun *r, bool end, struct diags *d)
@@ -701,7 +755,7 @@ void krun_look(struct krun *r, bool end, struct diags *d)
     if (!end) {
         const bool all = kbeams_look(r->beams);
         ksyms_look(r->plan->syms);
-        unwind_vms(r);
+        unwind_known(r);
         r->looks = all ? 0 : r->looks + 1;
         r->pause_ns = all                     ? LOOK_FOR_NEW_NS
                       : r->looks < LOOKS_SOON ? LOOK_AGAIN_NS
@@ -718,14 +772,130 @@ int krun_attach(struct krun *r, struct diags *d)
     for (unsigned i = 0; i < LOOKS && r->beams != NULL && !kbeams_look(r->beams); i++)
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
     ksyms_look(r->plan->syms);
-    unwind_vms(r);
+    unwind_known(r);
     if (r->switches >= 0)
         err = keep(r, kload_raw(r->switches, switches, d), d);
     for (uint32_t i = 0; err == 0 && i < r->plan->nclocks; i++)
         for (unsigned cpu = 0; err == 0 && cpu < r->ncpus; cpu++)
             err = keep(r, kload_clock(r->clock[i], cpu, r->plan->period[i], d), d);
     for (uint32_t i = 0; err == 0 && i < r->events.npoints; i++)
-        err = keep(r, kload_raw(r->event[i], r->events.point[i], d), d);
+        if (r->events.point[i].attach == KATTACH_RAWTP)
+            err = keep(r, kload_raw(r->event[i], r->events.point[i].name, d), d);
+    return err;
+}
+
+/* -- places in processes ----------------------------------------------------------------------- */
+
+/* Places that are set. */
+struct placing {
+    struct krun *r;
+    struct diags *d;
+    const struct kprobe **probe; /* by program, then file; n of them */
+    size_t n, refused;
+    int why;
+};
+
+static int by_program(const void *a, const void *b)
+{
+    const struct kprobe *x = *(const struct kprobe *const *)a,
+                        *y = *(const struct kprobe *const *)b;
+    const int points = strcmp(x->point, y->point);
+    if (points != 0)
+        return points;
+    if (x->file != y->file)
+        return x->file->start < y->file->start ? -1 : 1;
+    return x->is < y->is ? -1 : x->is > y->is;
+}
+
+static int keep_place(void *arg, int fd)
+{
+    struct placing *p = arg;
+    return keep(p->r, fd, p->d);
+}
+
+static int program_of(const struct krun *r, const char *point)
+{
+    for (uint32_t i = 0; i < r->events.npoints; i++)
+        if (strcmp(r->events.point[i].name, point) == 0)
+            return r->event[i];
+    return -1;
+}
+
+/* Sets places of one file that have a program in common, n of them from `from` on: those at once
+ * that the kernel takes for certain, then the others one by one, since a refusal undoes all that
+ * are set with it, which takes the kernel its time. */
+static int place_some(struct placing *p, size_t from, size_t n)
+{
+    uint64_t offset[PLACES_AT_ONCE], counter[PLACES_AT_ONCE], cookie[PLACES_AT_ONCE];
+    const struct kprobe *first = p->probe[from];
+    const int fd = ksyms_open_file(first->file), program = program_of(p->r, first->point);
+    size_t head = 0, tail = n;
+    if (fd < 0)
+        return diag_error(p->d, ET_EUNSUP, NULL, "KERNEL_UPROBES", NULL,
+                          "%sprocess %llu does not have %s any more", no_tracing,
+                          (unsigned long long)first->file->pid, first->file->path);
+    for (size_t i = 0; i < n; i++) {
+        const struct kprobe *of = p->probe[from + i];
+        unsigned char code[INSTRUCTION_BYTES];
+        const ssize_t got = pread(fd, code, sizeof code, (off_t)of->offset);
+        const size_t at = kinsn_doubtful(code, got > 0 ? (size_t)got : 0) ? --tail : head++;
+        offset[at] = of->offset;
+        counter[at] = of->counter;
+        cookie[at] = (uint64_t)of->is;
+    }
+    int err = 0;
+    for (size_t i = 0, count; i < n && err == 0; i += count) {
+        count = i < head ? head : 1;
+        const struct kplaces of = {.fd = fd,
+                                   .pid = first->file->pid,
+                                   .returns = first->attach == KATTACH_RETURN,
+                                   .n = count,
+                                   .offset = offset + i,
+                                   .counter = counter + i,
+                                   .cookie = cookie + i};
+        err = kplaces_attach(program, &of, keep_place, p, &p->refused, &p->why, p->d);
+    }
+    close(fd);
+    return err;
+}
+
+static int place_all(struct placing *p, krun_progress_fn *progress, void *arg)
+{
+    int err = 0;
+    for (size_t i = 0, n; i < p->n && err == 0; i += n) {
+        const struct kprobe *first = p->probe[i];
+        for (n = 1; i + n < p->n && n < PLACES_AT_ONCE && p->probe[i + n]->file == first->file &&
+                    strcmp(p->probe[i + n]->point, first->point) == 0;
+             n++)
+            ;
+        err = place_some(p, i, n);
+        if (err == 0 && !progress(arg, i + n, p->n))
+            err = ET_EABORT;
+    }
+    if (err != 0 || p->refused == 0)
+        return err;
+    if (p->refused == p->n)
+        return diag_error(p->d, ET_EUNSUP, NULL, "KERNEL_UPROBES", NULL,
+                          "%sthe kernel refuses a probe at each of the %zu places: %s", no_tracing,
+                          p->n, strerror(p->why));
+    diag_add(p->d, DIAG_WARNING, NULL, "KERNEL_UPROBES", NULL,
+             "the kernel refuses a probe at %zu of %zu places (%s): they are left out", p->refused,
+             p->n, strerror(p->why));
+    return 0;
+}
+
+int krun_place(struct krun *r, krun_progress_fn *progress, void *arg, struct diags *d)
+{
+    struct placing p = {.r = r, .d = d};
+    p.probe = et_rearray(NULL, r->plan->nevents + 1u, sizeof *p.probe);
+    if (p.probe == NULL)
+        return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
+    for (uint32_t i = 0; i < r->plan->nevents; i++)
+        if (r->plan->event[i].probe->file != NULL)
+            p.probe[p.n++] = r->plan->event[i].probe;
+    qsort(p.probe, p.n, sizeof *p.probe, by_program);
+    const int err = place_all(&p, progress, arg);
+    et_free(p.probe);
     return err;
 }
 

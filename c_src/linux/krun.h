@@ -30,7 +30,7 @@ struct krun_plan {
     const struct krun_probe *clock;
     const uint64_t *period; /* of each clock, ns */
     uint32_t nclocks;
-    const struct kevent_probe *event; /* probes of tracepoints */
+    const struct kevent_probe *event; /* probes of tracepoints and places */
     uint32_t nevents;
     struct ksyms *syms;
 };
@@ -39,6 +39,10 @@ int krun_create(struct dif_image *img, struct engine_options *opt, const struct 
 void krun_destroy(struct krun *r);
 
 struct engine *krun_engine(const struct krun *r);
+/* Sets the places in processes, which fire nothing before krun_attach. Calls `progress` for every
+ * some hundreds of them; if that returns false, returns ET_EABORT without a diagnostic. */
+typedef bool krun_progress_fn(void *arg, size_t done, size_t all);
+int krun_place(struct krun *r, krun_progress_fn *progress, void *arg, struct diags *d);
 /* Begins, and ends, what fires by itself. */
 int krun_attach(struct krun *r, struct diags *d);
 /* Looks for Erlang VMs that have come and gone, if the program asks for their processes, and warns

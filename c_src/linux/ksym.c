@@ -205,19 +205,24 @@ static int open_mapped(const struct space *p, const struct mapping *m)
     return -1;
 }
 
-/* Reads the functions of a stripped file from its debug file, if there is one. */
-static void read_debug(struct kelf *e)
+int ksyms_open_debug(const struct kelf *e)
 {
     char path[128] = "/usr/lib/debug/.build-id/";
     size_t at = strlen(path);
     struct stat st;
     if (e->nbuild_id < 2)
-        return;
+        return -1;
     for (unsigned i = 0; i < e->nbuild_id; i++)
         at += (size_t)snprintf(path + at, sizeof path - at, i == 1 ? "/%02x" : "%02x",
                                e->build_id[i]);
     snprintf(path + at, sizeof path - at, ".debug");
-    const int fd = open_file(path, &st);
+    return open_file(path, &st);
+}
+
+/* Reads the functions of a stripped file from its debug file, if there is one. */
+static void read_debug(struct kelf *e)
+{
+    const int fd = ksyms_open_debug(e);
     struct kelf debug;
     if (fd < 0)
         return;
@@ -574,6 +579,34 @@ bool ksyms_mapped(struct ksyms *s, uint64_t pid, ksyms_mapped_fn *use, void *arg
         }
     }
     return p->started != 0;
+}
+
+/* -- files that are run ------------------------------------------------------------------------ */
+
+bool ksyms_files(struct ksyms *s, uint64_t pid, ksyms_file_fn *use, void *arg)
+{
+    struct space *p = process_of(s, pid);
+    if (p == NULL)
+        return false;
+    look_again(s, p);
+    if (p->n > 0)
+        qsort(p->mapping, p->n, sizeof *p->mapping, by_start);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct mapping *m = &p->mapping[i];
+        bool again = m->ino == 0;
+        for (size_t j = 0; j < i && !again; j++)
+            again = p->mapping[j].ino == m->ino && p->mapping[j].dev == m->dev;
+        if (!again)
+            use(arg, &(struct ksyms_file){pid, m->start, m->end, m->dev, m->ino, m->path});
+    }
+    return p->n > 0;
+}
+
+int ksyms_open_file(const struct ksyms_file *f)
+{
+    return open_mapped(
+        &(struct space){.pid = f->pid},
+        &(struct mapping){.start = f->start, .end = f->end, .ino = f->ino, .path = f->path});
 }
 
 /* -- addresses --------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "linux/kcfi.h"
+#include "linux/kelf.h"
 #include "linux/kmem.h"
 
 struct ksyms;
@@ -45,6 +46,20 @@ struct ksyms_mapped {
 };
 typedef void ksyms_mapped_fn(void *arg, const struct ksyms_mapped *m);
 bool ksyms_mapped(struct ksyms *s, uint64_t pid, ksyms_mapped_fn *use, void *arg);
+/* A file that a process has mapped to run it. */
+struct ksyms_file {
+    uint64_t pid, start, end; /* the mapping */
+    uint64_t dev, ino;
+    const char *path; /* as the process sees it; borrowed until ksyms_close */
+};
+/* Calls `use` for each of them once, in the order of addresses. Returns false when there is no such
+ * process, or it may not be looked at. */
+typedef void ksyms_file_fn(void *arg, const struct ksyms_file *f);
+bool ksyms_files(struct ksyms *s, uint64_t pid, ksyms_file_fn *use, void *arg);
+/* Opens that very file, while the process has it mapped. Returns a descriptor or -1. */
+int ksyms_open_file(const struct ksyms_file *f);
+/* Opens the debug file of a file of which these are the parts. Returns a descriptor or -1. */
+int ksyms_open_debug(const struct kelf *e);
 /* Finds a function of the kernel, with its size; leaves both alone if it is unknown. */
 void ksyms_function(struct ksyms *s, const char *name, uint64_t *start, uint64_t *size);
 

@@ -30,13 +30,17 @@
 #include "linux/kbtf.h"
 
 enum kstep_op {
-    KSTEP_ARG,    /* argument n of the tracepoint, from 0 on, as the kernel passes it: 64 bits */
+    KSTEP_ARG,    /* argument n of the tracepoint, from 0 on, as the kernel passes it: 64 bits; of
+                     a place in a program, the register (kregs.h) */
     KSTEP_CONST,  /* n */
     KSTEP_TASK,   /* the address of the running thread's struct task_struct */
     KSTEP_CPU,    /* the number of the CPU */
+    KSTEP_COOKIE, /* the number that was given when the place was attached to */
+    KSTEP_PID,    /* the number of the running thread's process */
     KSTEP_LOAD,   /* `size` bytes of kernel memory at register + n, extended; 0: not readable */
-    KSTEP_EXTEND, /* the register's lowest `size` bytes, extended */
-    KSTEP_KEEP,   /* copies the register into the one that keeps */
+    KSTEP_LOAD_USER, /* the same of the running process's memory */
+    KSTEP_EXTEND,    /* the register's lowest `size` bytes, extended */
+    KSTEP_KEEP,      /* copies the register into the one that keeps */
     /* The register and an operand: what is kept if `kept`, else n. */
     KSTEP_ADD,
     KSTEP_SUB,

@@ -1,6 +1,6 @@
-/* kernel.c - providers whose probes are in the kernel or in arbitrary processes. No existing tier
- * has them; a program that names one compiles, and is
- * refused with that reason when it is to run. */
+/* kernel.c - providers whose probes are in the kernel or in any process. Only the kernel tier may
+ * have them; a program that names one compiles, and is refused elsewhere with that reason when it
+ * is to run. */
 #include <ctype.h>
 #include <string.h>
 

@@ -3,12 +3,17 @@
  * trace ends when it ends.
  *
  * The child asks to be traced, so that it stops once exec is done. It is then detached while still
- * stopped, and a SIGCONT is enough to run it. */
+ * stopped, and a SIGCONT is enough to run it. For probes in its libraries it goes on to the first
+ * instruction of its program, with a breakpoint there: then they have been loaded. */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <sys/ptrace.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,6 +91,82 @@ static int start(char **argv, pid_t *pid)
         e = why;
     close(err[0]);
     return e;
+}
+
+/* -- to the first instruction ------------------------------------------------------------------ */
+
+#ifdef __x86_64__
+enum { BREAK = 0xcc, BREAK_MASK = 0xff };
+#else
+enum { BREAK = 0xd4200000u, BREAK_MASK = 0xffffffffu };
+#endif
+
+/* Returns where the program begins, 0 if that is not known. */
+static unsigned long entry_of(pid_t pid)
+{
+    char path[64];
+    unsigned long pair[2], at = 0;
+    snprintf(path, sizeof path, "/proc/%d/auxv", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f != NULL && fread(pair, sizeof pair, 1, f) == 1)
+        if (pair[0] == AT_ENTRY)
+            at = pair[1];
+    if (f != NULL)
+        fclose(f);
+    return at;
+}
+
+/* Waits until a traced process stops. Returns the signal, 0 when it has ended. */
+static int wait_stop(pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return 0;
+    return WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+}
+
+/* Puts the program's counter back to a breakpoint that it has just run. */
+static void step_back(pid_t pid, unsigned long at)
+{
+#ifdef __x86_64__
+    ptrace(PTRACE_POKEUSER, pid, (void *)offsetof(struct user, regs.rip), (void *)at);
+#else
+    (void)pid; /* it stands there */
+    (void)at;
+#endif
+}
+
+int api_reach_program(pid_t pid)
+{
+    const unsigned long at = entry_of(pid);
+    if (at == 0)
+        return ESRCH;
+    if (ptrace(PTRACE_ATTACH, pid, NULL, NULL) != 0)
+        return errno;
+    if (wait_stop(pid) == 0)
+        return ECHILD;
+    errno = 0;
+    const unsigned long word = (unsigned long)ptrace(PTRACE_PEEKTEXT, pid, (void *)at, NULL);
+    int e = errno, signal = 0;
+    if (e == 0 && ptrace(PTRACE_POKETEXT, pid, (void *)at,
+                         (void *)((word & ~(unsigned long)BREAK_MASK) | BREAK)) != 0)
+        e = errno;
+    while (e == 0) {
+        if (ptrace(PTRACE_CONT, pid, NULL, (void *)(uintptr_t)signal) != 0)
+            return ECHILD;
+        signal = wait_stop(pid);
+        if (signal == 0)
+            return ECHILD;
+        if (signal == SIGTRAP)
+            break;
+        signal = signal == SIGSTOP ? 0 : signal; /* that of PTRACE_ATTACH */
+    }
+    if (e == 0) {
+        ptrace(PTRACE_POKETEXT, pid, (void *)at, (void *)word);
+        step_back(pid, at);
+    }
+    return ptrace(PTRACE_DETACH, pid, NULL, (void *)(uintptr_t)SIGSTOP) == 0 ? e : ECHILD;
 }
 
 int api_start_process(const char *command, pid_t *pid)

@@ -20,7 +20,34 @@ static struct probe_spec spec_of(const struct session *s, const struct dif_claus
                                dif_str(&s->img, c->func), dif_str(&s->img, c->name), c->id};
 }
 
-static bool spec_is_local(const struct probe_spec *p)
+/* Returns whether a provider is one of the process that $target names, which is no node:
+ * "python1234". */
+static bool is_of_target(const struct session *s, const char *prov)
+{
+    char pid[24], node[32];
+    if (s->target <= 0)
+        return false;
+    snprintf(pid, sizeof pid, "%lld", (long long)s->target);
+    snprintf(node, sizeof node, "erlang%s", pid);
+    const size_t n = strlen(prov), digits = strlen(pid);
+    return n > digits && strcmp(prov + n - digits, pid) == 0 && !probe_glob_provider(prov, node);
+}
+
+/* Returns whether only the kernel tier can have a provider. */
+static bool is_kernel_provider(const struct session *s, const char *prov)
+{
+    return probe_kernel_provider(prov) || is_of_target(s, prov);
+}
+
+bool session_looks_inside(const struct session *s)
+{
+    for (uint32_t i = 0; s->program != NULL && i < s->img.nclauses; i++)
+        if (is_of_target(s, dif_str(&s->img, s->img.clauses[i].prov)))
+            return true;
+    return false;
+}
+
+static bool spec_is_local(const struct session *s, const struct probe_spec *p)
 {
     enum { LAST_DTRACE_ID = 3 };
     static const char *const names[] = {"BEGIN", "END", "ERROR"};
@@ -28,7 +55,7 @@ static bool spec_is_local(const struct probe_spec *p)
         return p->id <= LAST_DTRACE_ID;
     if (probe_is_wall(p->name))
         return false;
-    if (probe_kernel_provider(p->prov)) /* no other tier has it either */
+    if (is_kernel_provider(s, p->prov)) /* no other tier has it either */
         return true;
     if (p->mod[0] != '\0' || p->func[0] != '\0')
         return false;
@@ -47,7 +74,7 @@ static bool no_node_named(const struct session *s)
 {
     for (uint32_t i = 0; i < s->img.nclauses; i++) {
         struct probe_spec spec = spec_of(s, &s->img.clauses[i]);
-        if (!spec_is_local(&spec))
+        if (!spec_is_local(s, &spec))
             return false;
     }
     return true;
@@ -66,7 +93,7 @@ bool session_is_kernel(const struct session *s)
     if (!no_node_named(s))
         return false;
     for (uint32_t i = 0; i < s->img.nclauses; i++)
-        if (probe_kernel_provider(dif_str(&s->img, s->img.clauses[i].prov)))
+        if (is_kernel_provider(s, dif_str(&s->img, s->img.clauses[i].prov)))
             return true;
     return dif_lacks(&s->img, WORD_LOCAL, &need) && dif_lacks(&s->img, WORD_VM, &need);
 }
@@ -136,7 +163,7 @@ static const char *lacking(struct session *s, const struct probe_spec *spec)
     for (size_t i = 0; i < s->ntiers; i++)
         if (s->tier[i].t->ops->place == WORD_KERNEL) /* which has said what it lacks */
             return why;
-    if (why == NULL && probe_kernel_provider(spec->prov))
+    if (why == NULL && is_kernel_provider(s, spec->prov))
         why = arena_printf(&s->arena, "probes of the provider %s need %s (--kernel)", spec->prov,
                            dif_tier_text(WORD_KERNEL));
     return why;
@@ -156,7 +183,7 @@ struct diag_pos session_position(const struct session *s, uint32_t clause)
 static const char *unmatched_hint(struct session *s, const struct probe_spec *spec)
 {
     const char *hint =
-        probe_kernel_provider(spec->prov) ? lacking(s, spec) : session_replaced(s, spec);
+        is_kernel_provider(s, spec->prov) ? lacking(s, spec) : session_replaced(s, spec);
     for (size_t i = 0; hint == NULL && i < s->ntiers; i++)
         if (s->tier[i].t->ops->suggest != NULL)
             hint = s->tier[i].t->ops->suggest(s->tier[i].t, spec);
@@ -257,7 +284,7 @@ int session_match(struct session *s)
     for (uint32_t c = 0; c < s->img.nclauses; c++) {
         struct probe_spec spec = spec_of(s, &s->img.clauses[c]);
         struct matching m = {.s = s, .clause = c};
-        if (spec.id == 0 && !spec_is_local(&spec) && !session_later(s, c, spec.name))
+        if (spec.id == 0 && !spec_is_local(s, &spec) && !session_later(s, c, spec.name))
             return session_no_memory(s);
         for (size_t i = 0; i < s->ntiers; i++) {
             m.tier = &s->tier[i];

@@ -6,12 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "engine/engine.h"
 #include "linux/kprobes.h"
 #include "linux/krun.h"
 #include "linux/ksym.h"
 #include "linux/ktypes.h"
+#include "linux/kuser.h"
 #include "tier/own.h"
 #include "tier/tier.h"
 #include "util/buftext.h"
@@ -25,7 +27,13 @@ struct ebpf {
     struct kevent_probe *event; /* that are bound, nevents of them */
     uint32_t nevents;
     struct ksyms *syms;
+    struct kuser *user; /* probes in processes */
+    tier_progress_fn progress;
+    void *progress_arg;
+    uint64_t told_ns; /* when that was last called */
 };
+
+enum { TELL_NS = 100000000 };
 
 static struct ebpf *self(struct tier *t)
 {
@@ -40,7 +48,7 @@ struct match {
 static int matched(void *arg, const struct kprobe *p)
 {
     const struct match *m = arg;
-    if (p->attach != KATTACH_RAWTP) /* intervals are in `own` */
+    if (p->attach == KATTACH_PROFILE || p->attach == KATTACH_TICK) /* they are in `own` */
         return 0;
     const struct tier_probe t = {.id = p->id,
                                  .prov = p->prov,
@@ -57,11 +65,18 @@ static int catalogue(struct ebpf *k, struct diags *d)
     return k->probes != NULL ? 0 : kprobes_open(&k->probes, d);
 }
 
+static bool is_of_process(const struct probe_spec *spec)
+{
+    return spec->id != 0 ? spec->id >= KUSER_ID : kuser_names(spec->prov);
+}
+
 static int ebpf_match(struct tier *t, const struct probe_spec *spec, tier_match_fn fn, void *arg,
                       struct diags *d)
 {
     struct ebpf *k = self(t);
     struct match m = {fn, arg};
+    if (is_of_process(spec))
+        return kuser_match(k->user, spec, matched, &m, d);
     int err = own_match(&k->own, spec, fn, arg, d);
     if (err == 0 && !own_names(spec))
         err = catalogue(k, d);
@@ -72,33 +87,13 @@ static const char *ebpf_suggest(struct tier *t, const struct probe_spec *spec)
 {
     struct ebpf *k = self(t);
     const char *s = NULL;
+    if (is_of_process(spec))
+        return kuser_suggest(k->user, spec);
     if (k->probes != NULL) {
         s = kprobes_missing(k->probes, spec);
         s = s != NULL ? s : kprobes_suggest(k->probes, spec);
     }
     return s != NULL ? s : own_suggest(&k->own, spec, "kernel");
-}
-
-static const struct probe_def *ebpf_describe(struct tier *t, uint32_t id)
-{
-    struct ebpf *k = self(t);
-    struct arena *a = &k->own.arena;
-    const struct kprobe *p = k->probes != NULL ? kprobes_by_id(k->probes, id) : NULL;
-    struct probe_def *def = p != NULL ? arena_alloc(a, sizeof *def) : NULL;
-    size_t n;
-    if (def == NULL)
-        return NULL;
-    const struct kprobe_arg *arg = kprobes_args(k->probes, p, &n);
-    def->name = p->name;
-    def->text = p->text[0] != '\0' ? p->text : arena_printf(a, "at the tracepoint %s", p->point);
-    if (def->text == NULL)
-        return NULL;
-    for (size_t i = 0; i < n && i < sizeof def->arg / sizeof *def->arg; i++)
-        def->arg[i] = (struct probe_arg){.type = arg[i].type,
-                                         .name = arg[i].name,
-                                         .text = arg[i].text,
-                                         .as = arg[i].as != NULL ? arg[i].as : arg[i].type};
-    return def;
 }
 
 /* Describes the probes to the programs: those that this process fires, in the order of `own`, and
@@ -132,42 +127,74 @@ static int plan(struct ebpf *k, struct diags *d)
     return 0;
 }
 
-/* Collects the bindings of each of the kernel's probes. */
+/* Returns the probe of an id, unless this process fires it. */
+static const struct kprobe *probe_of(const struct ebpf *k, uint32_t id)
+{
+    return id >= KUSER_ID     ? kuser_by_id(k->user, id)
+           : id >= KPROBES_ID ? kprobes_by_id(k->probes, id)
+                              : NULL;
+}
+
+static const struct kprobe_arg *arguments(const struct ebpf *k, const struct kprobe *p, size_t *n)
+{
+    return p->file != NULL ? kuser_args(p, n) : kprobes_args(k->probes, p, n);
+}
+
+static const struct probe_def *ebpf_describe(struct tier *t, uint32_t id)
+{
+    struct ebpf *k = self(t);
+    struct arena *a = &k->own.arena;
+    const struct kprobe *p = probe_of(k, id);
+    struct probe_def *def = p != NULL ? arena_alloc(a, sizeof *def) : NULL;
+    size_t n;
+    if (def == NULL)
+        return NULL;
+    const struct kprobe_arg *arg = arguments(k, p, &n);
+    def->name = p->name;
+    def->text = p->text[0] != '\0' ? p->text : arena_printf(a, "at the tracepoint %s", p->point);
+    if (def->text == NULL)
+        return NULL;
+    for (size_t i = 0; i < n && i < sizeof def->arg / sizeof *def->arg; i++)
+        def->arg[i] = (struct probe_arg){.type = arg[i].type,
+                                         .name = arg[i].name,
+                                         .text = arg[i].text,
+                                         .as = arg[i].as != NULL ? arg[i].as : arg[i].type};
+    return def;
+}
+
+/* Makes an event of a probe, or of one of the places that it has. */
+static void add_event(struct ebpf *k, const struct kprobe *p, const struct kprobe *id,
+                      const struct engine_binding *of, uint32_t n)
+{
+    struct kevent_probe *e = &k->event[k->nevents++];
+    *e = (struct kevent_probe){
+        .identity = {id->id, id->prov, id->mod, id->func, id->name}, .probe = p, .b = of, .n = n};
+    e->arg = arguments(k, p, &e->nargs);
+}
+
+/* Collects the bindings of each of the kernel's probes, which come in the order of probes. */
 static int bind_probes(struct ebpf *k, const struct tier_binding *b, size_t n, struct diags *d)
 {
     struct arena *a = &k->own.arena;
-    const uint32_t first = KPROBES_ID;
-    uint32_t last = first;
+    size_t events = 0;
     for (size_t i = 0; i < n; i++)
-        last = b[i].probe > last ? b[i].probe : last;
-    /* By id: the number of bindings, then the event. */
-    uint32_t *count = arena_array(a, last - first + 1u, sizeof *count);
-    struct kevent_probe **event = arena_array(a, last - first + 1u, sizeof *event);
-    k->event = arena_array(a, n + 1, sizeof *k->event);
-    if (count == NULL || event == NULL || k->event == NULL)
-        return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
-    for (size_t i = 0; i < n; i++)
-        if (b[i].probe >= first)
-            count[b[i].probe - first]++;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t at = b[i].probe - first;
-        if (b[i].probe < first)
-            continue;
-        if (event[at] == NULL) {
-            const struct kprobe *p = kprobes_by_id(k->probes, b[i].probe);
-            struct engine_binding *of = arena_array(a, count[at], sizeof *of);
-            if (p == NULL || of == NULL)
-                return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
-            event[at] = &k->event[k->nevents++];
-            *event[at] = (struct kevent_probe){
-                .identity = {p->id, p->prov, p->mod, p->func, p->name}, .probe = p, .b = of};
-            event[at]->arg = kprobes_args(k->probes, p, &event[at]->nargs);
-        }
-        /* The array is this probe's own, and written only here. */
-        struct engine_binding *of = (struct engine_binding *)(uintptr_t)event[at]->b;
-        of[event[at]->n++] = (struct engine_binding){b[i].epid, b[i].clause};
+        if (i == 0 || b[i].probe != b[i - 1].probe)
+            for (const struct kprobe *p = probe_of(k, b[i].probe); p != NULL; p = p->more)
+                events++;
+    k->event = arena_array(a, events + 1, sizeof *k->event);
+    bool oom = k->event == NULL;
+    for (size_t i = 0, count; i < n && !oom; i += count) {
+        for (count = 1; i + count < n && b[i + count].probe == b[i].probe; count++)
+            ;
+        const struct kprobe *id = probe_of(k, b[i].probe);
+        struct engine_binding *of = id != NULL ? arena_array(a, count, sizeof *of) : NULL;
+        oom = id != NULL && of == NULL;
+        for (size_t j = 0; of != NULL && j < count; j++)
+            of[j] = (struct engine_binding){b[i + j].epid, b[i + j].clause};
+        for (const struct kprobe *p = id; of != NULL && p != NULL; p = p->more)
+            add_event(k, p, id, of, (uint32_t)count);
     }
-    return 0;
+    return oom ? diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes") : 0;
 }
 
 static int ebpf_enable(struct tier *t, const struct dif_image *img, const void *image, size_t len,
@@ -214,7 +241,27 @@ static int ebpf_enable(struct tier *t, const struct dif_image *img, const void *
     opt->dynvarsize = (int64_t)eo.dynvarsize;
     opt->specsize = (int64_t)eo.specsize;
     own_pace(&k->own, opt->switchrate, opt->aggrate);
+    k->progress = opt->progress;
+    k->progress_arg = opt->progress_arg;
     return 0;
+}
+
+static bool placing(void *arg, size_t done, size_t all)
+{
+    struct ebpf *k = arg;
+    const uint64_t now = monotonic_ns();
+    if (k->progress == NULL || now - k->told_ns < TELL_NS)
+        return true;
+    k->told_ns = now;
+    const struct tier_progress p = {
+        .unit = "places in processes", .done = done, .total = all, .fresh = true};
+    return k->progress(k->progress_arg, &p);
+}
+
+static int ebpf_prepare(struct tier *t, struct diags *d)
+{
+    struct ebpf *k = self(t);
+    return krun_place(k->run, placing, k, d);
 }
 
 static void fire(struct tier *t, const struct own_probe *p, uint64_t late)
@@ -284,6 +331,7 @@ static void ebpf_close(struct tier *t)
     struct ebpf *k = self(t);
     krun_destroy(k->run);
     kprobes_close(k->probes);
+    kuser_close(k->user);
     ksyms_close(k->syms);
     own_free(&k->own);
     et_free(k);
@@ -335,6 +383,7 @@ static const struct tier_ops ebpf_ops = {
     .suggest = ebpf_suggest,
     .describe = ebpf_describe,
     .enable = ebpf_enable,
+    .prepare = ebpf_prepare,
     .go = ebpf_go,
     .work = ebpf_work,
     .stop = ebpf_stop,
@@ -367,7 +416,7 @@ int tier_kernel_open(struct tier **out, struct diags *d)
         return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory");
     k->tier.ops = &ebpf_ops;
     int err = own_init(&k->own, d);
-    if (err == 0 && (k->syms = ksyms_open()) == NULL)
+    if (err == 0 && ((k->syms = ksyms_open()) == NULL || (k->user = kuser_open(k->syms)) == NULL))
         err = diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory");
     if (err)
         ebpf_close(&k->tier);

@@ -1,0 +1,20 @@
+/* kinsn.h - where the instructions of a function begin: a breakpoint inside one would change what
+ * it does. */
+#ifndef ET_LINUX_KINSN_H
+#define ET_LINUX_KINSN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Returns the bytes of the instruction at p, of which n may be read; 0: it is none that is known,
+ * or does not end there. */
+size_t kinsn_length(const unsigned char *p, size_t n);
+/* Returns whether an instruction of a function begins at `offset`; `code` has its n bytes. If not,
+ * *before is where the one begins that it lies in, or the last one that is known. */
+bool kinsn_begins(const unsigned char *code, size_t n, uint64_t offset, uint64_t *before);
+/* Returns whether the kernel may refuse a breakpoint at an instruction, as it does not run all of
+ * them elsewhere: it has to be asked about each. */
+bool kinsn_doubtful(const unsigned char *p, size_t n);
+
+#endif

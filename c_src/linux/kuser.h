@@ -1,0 +1,43 @@
+/* kuser.h - the probes in processes: pid1234:MODULE:FUNCTION:entry, :return and :OFFSET of each
+ * function of the files that the process has mapped to run them, and
+ * PROVIDER1234:MODULE:FUNCTION:NAME of the probes that these files define (kusdt.h).
+ *
+ * MODULE is the name of a file without its folders, also without what begins with ".so"; "a.out" is
+ * the program itself. OFFSET is hexadecimal, and an instruction begins there. Files are read when a
+ * description first names them; what is loaded later is not known. */
+#ifndef ET_LINUX_KUSER_H
+#define ET_LINUX_KUSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "linux/kprobes.h"
+#include "linux/ksym.h"
+#include "probe/probe.h"
+
+struct kuser;
+
+enum { KUSER_ID = 1 << 20 }; /* of the first probe; those of kprobes.h are below */
+
+/* Returns NULL when memory is exhausted. `syms` is borrowed until kuser_close. */
+struct kuser *kuser_open(struct ksyms *syms);
+void kuser_close(struct kuser *u);
+
+/* Returns whether a provider's name is that of one of a process: it ends in a number. */
+bool kuser_names(const char *prov);
+/* Calls fn for each probe that the description matches, file by file. Returns 0, what fn
+ * returned, or an error with a diagnostic. */
+int kuser_match(struct kuser *u, const struct probe_spec *spec, kprobes_fn fn, void *arg,
+                struct diags *d);
+/* Returns the probe of that id; NULL: none. */
+const struct kprobe *kuser_by_id(const struct kuser *u, uint32_t id);
+/* Returns the arguments of a probe that kuser_match or kuser_by_id has given, or one of its `more`:
+ * *n of them. */
+const struct kprobe_arg *kuser_args(const struct kprobe *p, size_t *n);
+/* Returns why a description that was just matched has no probes, or what is nearest; NULL: nothing
+ * is known. */
+const char *kuser_suggest(struct kuser *u, const struct probe_spec *spec);
+
+#endif

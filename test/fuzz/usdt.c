@@ -1,0 +1,54 @@
+/* usdt.c - fuzz target: what a traced program's file says of the probes that it defines, and its
+ * code. The first byte says which. */
+#include "fuzz.h"
+
+#include "linux/kinsn.h"
+#include "linux/kmem.h"
+#include "linux/kusdt.h"
+
+static void take_args(const char *text)
+{
+    struct kusdt_arg arg[KMEM_ARGS];
+    struct arena mem;
+    bool oom = false;
+    arena_init(&mem);
+    const size_t n = kusdt_args(text, arg, KMEM_ARGS, &mem, &oom);
+    must(!oom && n <= KMEM_ARGS, "arguments are limited", NULL);
+    for (size_t i = 0; i < n; i++)
+        must(arg[i].type != NULL && arg[i].value.n > 0 && arg[i].value.n <= KVALUE_STEPS,
+             "an argument has a type and a value", NULL);
+    arena_free(&mem);
+}
+
+static void take_note(void *arg, const struct kusdt_note *note)
+{
+    (void)arg;
+    must(note->prov[0] != '\0' && note->name[0] != '\0', "a probe has a name", NULL);
+    take_args(note->args);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint64_t before;
+    if (size == 0)
+        return 0;
+    const uint8_t *rest = data + 1;
+    const size_t n = size - 1;
+    switch (data[0] % 3) {
+    case 0: kusdt_read(rest, n, data[0], take_note, NULL); break;
+    case 1:
+        for (uint64_t at = 0; at <= n && at < 64; at++) {
+            const bool begins = kinsn_begins(rest, n, at, &before);
+            must(before <= at && (!begins || at < n), "places are within the code", NULL);
+        }
+        kinsn_doubtful(rest, n);
+        break;
+    default: {
+        char *text = strndup((const char *)rest, n);
+        must(text != NULL, "memory is enough", NULL);
+        take_args(text);
+        free(text);
+    }
+    }
+    return 0;
+}
