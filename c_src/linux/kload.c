@@ -285,6 +285,11 @@ int kload_clock(int program, unsigned cpu, uint64_t period, struct diags *d)
                       strerror(why));
 }
 
+void kload_period(int clock, uint64_t period)
+{
+    ioctl(clock, PERF_EVENT_IOC_PERIOD, &period); /* what fails keeps the one that it has */
+}
+
 /* -- threads ----------------------------------------------------------------------------------- */
 
 /* Returns where a member of struct task_struct lies, in bytes. */

@@ -34,6 +34,8 @@ int kload_run(int program, const uint64_t *args, size_t n);
 int kload_raw(int program, const char *tracepoint, struct diags *d);
 /* Attaches a program to a clock of one CPU, in ns. */
 int kload_clock(int program, unsigned cpu, uint64_t period, struct diags *d);
+/* Gives such a clock another period, ns. */
+void kload_period(int clock, uint64_t period);
 
 struct kload_task {
     uint32_t tid, tgid;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/err.h"
 #include "base/size.h"
 #include "engine/impl.h"
@@ -63,6 +64,9 @@ struct krun {
     uint32_t own_entry;    /* place of the entries of what this process fires, then of clocks */
     int own;               /* the program of what this process fires */
     int *clock;            /* the programs of clocks, nclocks of them */
+    uint32_t clock_fd;     /* the first of their descriptors: each clock's on each CPU */
+    uint64_t *vary_ns;     /* when each gets another period */
+    uint64_t random;
     struct kevents events;
     int *event;   /* the programs of tracepoints */
     int switches; /* the one that notes which thread runs, or -1 */
@@ -616,8 +620,9 @@ int krun_create(struct dif_image *img, struct engine_options *opt, const struct 
     const long n = sysconf(_SC_NPROCESSORS_CONF);
     r->ncpus = n > 0 ? (unsigned)n : 1;
     r->clock = arena_array(&r->arena, plan->nclocks + 1u, sizeof *r->clock);
+    r->vary_ns = arena_array(&r->arena, plan->nclocks + 1u, sizeof *r->vary_ns);
     struct kentry *entry = arena_array(&r->arena, plan->nown + plan->nclocks + 1u, sizeof *entry);
-    if (r->clock != NULL && entry != NULL &&
+    if (r->clock != NULL && r->vary_ns != NULL && entry != NULL &&
         kevents_plan(&r->events, &r->arena, img, plan->event, plan->nevents) == 0)
         r->event = arena_array(&r->arena, r->events.npoints + 1u, sizeof *r->event);
     uint32_t ways = 0;
@@ -745,9 +750,31 @@ static void unwind_known(struct krun *r)
     }
 }
 
+/* A program that does something at the rate of a clock, or at a multiple of it, would be found at
+ * the same place each time. So a clock that has fired VARY times has another period, of its own by
+ * an eighth at most; all together it has the rate that was asked for. */
+static void vary_clocks(struct krun *r, uint64_t now)
+{
+    enum { VARY = 64, PART = 8 };
+    if (r->nfds < r->clock_fd + r->plan->nclocks * r->ncpus)
+        return; /* they do not run */
+    for (uint32_t i = 0; i < r->plan->nclocks; i++) {
+        const uint64_t period = r->plan->period[i], most = period / PART;
+        if (now < r->vary_ns[i])
+            continue;
+        r->random = hash_mix(r->random ^ now, 0xa0761d6478bd642fu);
+        for (unsigned cpu = 0; cpu < r->ncpus; cpu++)
+            kload_period(r->fd[r->clock_fd + i * r->ncpus + cpu],
+                         period - most + r->random % (2 * most + 1));
+        r->vary_ns[i] = now + VARY * period;
+    }
+}
+
 void krun_look(struct krun *r, bool end, struct diags *d)
 {
     const uint64_t now = monotonic_ns();
+    if (!end)
+        vary_clocks(r, now);
     if (r->unwind != NULL && !end)
         kunwind_look(r->unwind);
     if (r->beams == NULL || (now < r->look_ns && !end))
@@ -775,6 +802,7 @@ int krun_attach(struct krun *r, struct diags *d)
     unwind_known(r);
     if (r->switches >= 0)
         err = keep(r, kload_raw(r->switches, switches, d), d);
+    r->clock_fd = r->nfds;
     for (uint32_t i = 0; err == 0 && i < r->plan->nclocks; i++)
         for (unsigned cpu = 0; err == 0 && cpu < r->ncpus; cpu++)
             err = keep(r, kload_clock(r->clock[i], cpu, r->plan->period[i], d), d);
