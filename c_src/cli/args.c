@@ -303,7 +303,8 @@ static const char *misuse(struct arena *arena, int code, char **argv)
 static bool asks_for_trace(const struct args *a)
 {
     return a->nprograms > 0 || a->noptions > 0 || a->nwords > 2 || a->for_ns > 0 || a->list ||
-           a->no_run || a->disasm || a->local || a->verbose || a->header || a->show_pieces;
+           a->no_run || a->disasm || (a->local && !a->kernel) || a->verbose || a->header ||
+           a->show_pieces;
 }
 
 /* Returns the command that the first word names, or NULL. */
@@ -466,14 +467,16 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
             return what;
     }
     if (command == ARGS_LIST) {
-        if (asks_for_trace(a) || a->nnodes > 0 || a->nprocesses > 0 || a->agent_dir != NULL) {
+        if (asks_for_trace(a) || a->kernel || a->nnodes > 0 || a->nprocesses > 0 ||
+            a->agent_dir != NULL) {
             *why = "list takes --json and -o; probes are listed by -l";
             return ARGS_USAGE;
         }
         return ARGS_LIST;
     }
     if (command == ARGS_NODES) {
-        if (asks_for_trace(a) || a->nnodes > 0 || a->nprocesses > 0 || a->agent_dir != NULL) {
+        if (asks_for_trace(a) || a->kernel || a->nnodes > 0 || a->nprocesses > 0 ||
+            a->agent_dir != NULL) {
             *why = "nodes takes --cookie, --cookie-file, the --tls options, --json and -o, no "
                    "programs, no other options and no other words";
             return ARGS_USAGE;
@@ -484,9 +487,14 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
         bool starts = false;
         for (size_t i = 0; i < a->nprocesses; i++)
             starts = starts || a->process[i].command != NULL;
-        if (asks_for_trace(a) || starts) {
-            *why = "doctor takes --node, -p, --cookie, --cookie-file, --as, the --tls options, "
-                   "--agent-dir, --json and -o, no programs, no other options and no other words";
+        if (asks_for_trace(a) || starts || (a->local && !a->kernel)) {
+            *why = "doctor takes --node, -p, --kernel, --cookie, --cookie-file, --as, the --tls "
+                   "options, --agent-dir, --json and -o, no programs, no other options and no "
+                   "other words";
+            return ARGS_USAGE;
+        }
+        if (a->kernel && a->nnodes + a->nprocesses > 0) {
+            *why = "doctor takes either --kernel or nodes";
             return ARGS_USAGE;
         }
         return ARGS_DOCTOR;

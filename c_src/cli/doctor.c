@@ -2,9 +2,9 @@
  * help.
  *
  * First comes the verdict, then what the node reports about itself, then the probes that its
- * release cannot deliver, by reason. A node that cannot be reached, or in which the agent cannot be
- * placed, is an error with its own hint. Exit codes: 0 no limits, 3 there are limits, 1 it cannot
- * be traced. */
+ * release cannot deliver, by reason; with --kernel, the same of the kernel of this host. A node
+ * that cannot be reached, or in which the agent cannot be placed, is an error with its own hint.
+ * Exit codes: 0 no limits, 3 there are limits, 1 it cannot be traced. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +20,7 @@ struct doctor {
     bool json;
     char node[512];           /* the current node, "" before the first */
     int otp;                  /* its release */
+    bool closed;              /* nothing can be traced there */
     unsigned limits, of_node; /* of all nodes, and of this one */
     struct buf text;          /* the findings for this node; its verdict precedes them */
     size_t delivered;         /* probes that this release can deliver */
@@ -57,14 +58,18 @@ static void tell(struct doctor *o, const char *subject, const char *level, const
 static void end_node(struct doctor *o)
 {
     struct buf b = BUF_INIT, name = BUF_INIT;
+    const char *target = o->node[0] != '\0' ? o->node : "The kernel of this host";
     if (o->json) {
         buf_adds(&b, "{\"type\":\"verdict\"");
         json_text_field(&b, "node", o->node);
-        buf_printf(&b, ",\"traceable\":true,\"limits\":%u}\n", o->of_node);
+        buf_printf(&b, ",\"traceable\":%s,\"limits\":%u}\n", o->closed ? "false" : "true",
+                   o->of_node);
+    } else if (o->closed) {
+        buf_printf(&b, "%s cannot be traced (below).\n", buf_shown(&name, target));
     } else if (o->of_node == 0) {
-        buf_printf(&b, "%s can be traced without limits.\n", buf_shown(&name, o->node));
+        buf_printf(&b, "%s can be traced without limits.\n", buf_shown(&name, target));
     } else {
-        buf_printf(&b, "%s can be traced, with %u limit%s (below).\n", buf_shown(&name, o->node),
+        buf_printf(&b, "%s can be traced, with %u limit%s (below).\n", buf_shown(&name, target),
                    o->of_node, o->of_node == 1 ? "" : "s");
     }
     buf_add(&b, buf_str(&o->text), o->text.len);
@@ -132,6 +137,8 @@ static int tell_finding(const struct erltrace_finding *f, void *arg)
         snprintf(o->node, sizeof o->node, "%s", f->node);
         o->otp = f->otp;
     }
+    o->closed = o->closed || (f->node[0] == '\0' && strcmp(f->subject, "programs") == 0 &&
+                              strcmp(f->level, "limit") == 0);
     o->limits += strcmp(f->level, "limit") == 0;
     o->of_node += strcmp(f->level, "limit") == 0;
     tell(o, f->subject, f->level, f->text, f->help);
@@ -143,20 +150,23 @@ static int examine(erltrace_t *h, const struct args *a, struct screen *screen, v
     struct doctor doctor = {.screen = screen, .json = a->json, .text = BUF_INIT}, *o = &doctor;
     (void)arg;
     int rc = cli_set_access(h, a);
+    if (rc == 0 && a->kernel)
+        rc = erltrace_target_kernel(h);
     for (size_t i = 0; rc == 0 && i < a->nnodes; i++)
         rc = erltrace_target_node(h, a->node[i], NULL);
     for (size_t i = 0; rc == 0 && i < a->nprocesses; i++)
         rc = erltrace_target_pid(h, a->process[i].pid);
     if (rc == 0)
         rc = erltrace_examine(h, tell_finding, o);
-    if (rc == 0 && o->node[0] != '\0') {
-        tell_probes(o);
+    if (rc == 0 && (o->node[0] != '\0' || a->kernel)) {
+        if (!a->kernel)
+            tell_probes(o);
         end_node(o);
     }
     buf_free(&o->text);
     if (rc < 0 && screen->errors == 0)
         screen_error(screen, "%s", erltrace_errmsg(h, erltrace_errno(h)));
-    return rc != 0 ? EXIT_ERROR : o->limits > 0 ? EXIT_LIMITS : EXIT_OK;
+    return rc != 0 || o->closed ? EXIT_ERROR : o->limits > 0 ? EXIT_LIMITS : EXIT_OK;
 }
 
 int cli_doctor(const struct args *a, struct arena *arena)

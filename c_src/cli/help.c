@@ -23,7 +23,7 @@ static const char usage[] =
     "       erltrace run SCRIPT [options] [args ...]\n"
     "       erltrace list [--json]\n"
     "       erltrace nodes [--json] [--cookie COOKIE | --cookie-file FILE]\n"
-    "       erltrace doctor [--node NAME[,NAME] | -p pid] [--agent-dir DIR] [--json]\n"
+    "       erltrace doctor [--node NAME[,NAME] | -p pid | --kernel] [--agent-dir DIR] [--json]\n"
     "                [--cookie COOKIE | --cookie-file FILE]\n"
     "       erltrace serve [--listen ADDRESS[:PORT]] [--node NAME[,NAME]] ...\n"
     "       erltrace help [COMMAND] | --help | --version\n";
@@ -116,13 +116,16 @@ static const struct {
               "they are\n"
               "listed as those that can be traced if there are certificates for them.\n"},
     {"doctor",
-     "usage: erltrace doctor [--node NAME[,NAME] | -p pid] [--agent-dir DIR] [--json] [-o output]\n"
+     "usage: erltrace doctor [--node NAME[,NAME] | -p pid | --kernel] [--agent-dir DIR] [--json]\n"
+     "                [-o output]\n"
      "                [--cookie COOKIE | --cookie-file FILE]\n"
      "                " TLS_USAGE "\n"
-     "Shows what can be traced in a node, what cannot, why, and what would help. Exit codes: 0\n"
-     "no limits, 3 there are limits, 1 the node cannot be traced.\n"
+     "Shows what can be traced in a node, or with --kernel in the kernel of this host, what\n"
+     "cannot, why, and what would help. Exit codes: 0 no limits, 3 there are limits, 1 the node\n"
+     "cannot be traced.\n"
      "  erltrace doctor -p 1234\n"
-     "  erltrace doctor --node rabbit@host\n"},
+     "  erltrace doctor --node rabbit@host\n"
+     "  erltrace doctor --kernel\n"},
     {"port", "usage: erltrace port\n"
              "For programs: the protocol of doc/port-protocol.md on standard input and output.\n"},
 };

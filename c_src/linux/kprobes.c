@@ -28,14 +28,6 @@ struct entry {
     size_t nargs;
 };
 
-/* A row that is not a probe here. */
-struct lacking {
-    const char *prov;
-    const char *func; /* NULL: any */
-    const char *name;
-    const char *why; /* a sentence */
-};
-
 struct kprobes {
     struct kbtf *types;
     struct arena mem;
@@ -43,7 +35,7 @@ struct kprobes {
     size_t n;
     struct kprobe **interval;
     size_t nintervals, capintervals;
-    struct lacking *lacking;
+    struct kprobe_lack *lacking;
     size_t nlacking;
 };
 
@@ -194,7 +186,7 @@ static void add_lacking(struct kprobes *k, const char *prov, const char *func, c
                         const char *who, const char *why)
 {
     k->lacking[k->nlacking++] =
-        (struct lacking){prov, func, name, arena_printf(&k->mem, "%s %s", who, why)};
+        (struct kprobe_lack){prov, func, name, arena_printf(&k->mem, "%s %s", who, why)};
 }
 
 /* Returns whether an earlier row of that name is a probe; it can only be among the last ones. */
@@ -541,10 +533,15 @@ const char *kprobes_suggest(struct kprobes *k, const struct probe_spec *spec)
                         near);
 }
 
+const struct kprobe_lack *kprobes_lack(const struct kprobes *k, size_t i)
+{
+    return i < k->nlacking ? &k->lacking[i] : NULL;
+}
+
 const char *kprobes_missing(struct kprobes *k, const struct probe_spec *spec)
 {
     for (size_t i = 0; spec->id == 0 && i < k->nlacking; i++) {
-        const struct lacking *l = &k->lacking[i];
+        const struct kprobe_lack *l = &k->lacking[i];
         if (glob_match(spec->prov, l->prov) && glob_match(spec->mod, MODULE) &&
             (l->func == NULL || glob_match(spec->func, l->func)) && glob_match(spec->name, l->name))
             return l->why;

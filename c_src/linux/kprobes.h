@@ -101,6 +101,14 @@ int kprobes_match(struct kprobes *k, const struct probe_spec *spec, kprobes_fn f
 /* Returns the nearest names for a description that matched nothing, as a hint; NULL: there are
  * none. */
 const char *kprobes_suggest(struct kprobes *k, const struct probe_spec *spec);
+/* A probe of DTrace that this kernel lacks. */
+struct kprobe_lack {
+    const char *prov, *func; /* func NULL: any */
+    const char *name;
+    const char *why; /* a sentence */
+};
+/* Returns the i-th of these, by provider; NULL after the last one. */
+const struct kprobe_lack *kprobes_lack(const struct kprobes *k, size_t i);
 /* Returns why a description matched nothing, if it names a probe of DTrace that this kernel lacks;
  * else NULL: "this kernel has no member 'x' in struct y". */
 const char *kprobes_missing(struct kprobes *k, const struct probe_spec *spec);

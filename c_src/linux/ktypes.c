@@ -129,8 +129,7 @@ enum ktypes_symbols ktypes_addresses(FILE *f, const char *const *name, uint64_t 
         told = told == KTYPES_HIDDEN ? KTYPES_CODE : told;
         if (strchr("tTwW", kind) != NULL || fields > 3)
             continue;
-        if (strcmp(found, "jiffies") ==
-            0) /* every kernel has it; marks of sections are always told */
+        if (strcmp(found, "jiffies") == 0) /* any kernel's; marks of sections are always told */
             told = KTYPES_VARIABLES;
         for (size_t i = 0; i < n; i++)
             if (address[i] == 0 && strcmp(found, name[i]) == 0)
@@ -139,14 +138,30 @@ enum ktypes_symbols ktypes_addresses(FILE *f, const char *const *name, uint64_t 
     return told;
 }
 
+static const char *const lack[] = {
+    [KTYPES_HIDDEN] = SYMBOLS " shows no addresses: they are for the privileged",
+    [KTYPES_CODE] = SYMBOLS " has functions only: this kernel is built without CONFIG_KALLSYMS_ALL",
+};
+
+static enum ktypes_symbols read_addresses(const char *const *name, uint64_t *address, size_t n)
+{
+    FILE *f = fopen(SYMBOLS, "re");
+    const enum ktypes_symbols told =
+        f != NULL ? ktypes_addresses(f, name, address, n) : KTYPES_HIDDEN;
+    if (f != NULL)
+        fclose(f);
+    return told;
+}
+
+const char *ktypes_no_variables(void)
+{
+    const enum ktypes_symbols told = read_addresses(NULL, NULL, 0);
+    return told == KTYPES_VARIABLES ? NULL : lack[told];
+}
+
 static const char *variable(void *arg, const char *module, const char *name,
                             struct foreign_variable *out)
 {
-    static const char *const lack[] = {
-        [KTYPES_HIDDEN] = SYMBOLS " shows no addresses: they are for the privileged",
-        [KTYPES_CODE] =
-            SYMBOLS " has functions only: this kernel is built without CONFIG_KALLSYMS_ALL",
-    };
     struct ktypes *k = arg;
     const char *const wanted[] = {name, EACH, "__per_cpu_start", "__per_cpu_end"}, *why;
     enum { WANTED = sizeof wanted / sizeof *wanted };
@@ -157,11 +172,7 @@ static const char *variable(void *arg, const char *module, const char *name,
             arena_printf(&k->mem, "of the module %s none are known, only those of " MODULE, module);
         return why != NULL ? why : kvalue_no_memory;
     }
-    FILE *f = fopen(SYMBOLS, "re");
-    const enum ktypes_symbols told =
-        f != NULL ? ktypes_addresses(f, wanted, at, WANTED) : KTYPES_HIDDEN;
-    if (f != NULL)
-        fclose(f);
+    const enum ktypes_symbols told = read_addresses(wanted, at, WANTED);
     if (at[0] == 0) {
         why = told == KTYPES_VARIABLES
                   ? arena_printf(&k->mem, "this kernel has no variable %s", name)

@@ -19,6 +19,9 @@ void ktypes_close(struct ktypes *k);
 /* Valid until it is closed. */
 const struct foreign *ktypes_foreign(struct ktypes *k);
 
+/* Returns why no variable of this kernel can be named; NULL: they can. Static. */
+const char *ktypes_no_variables(void);
+
 /* Reads the addresses of n variables of the kernel from a text such as /proc/kallsyms; those that
  * are not there stay 0. Returns what that text tells. */
 enum ktypes_symbols { KTYPES_HIDDEN /* no addresses */, KTYPES_CODE, KTYPES_VARIABLES };

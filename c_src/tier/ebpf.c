@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "engine/engine.h"
+#include "linux/kexamine.h"
 #include "linux/kprobes.h"
 #include "linux/krun.h"
 #include "linux/ksym.h"
@@ -376,6 +377,26 @@ static bool ebpf_symbol(struct tier *t, uint64_t pid, uint64_t address, struct t
     return true;
 }
 
+struct examination {
+    tier_finding_fn fn;
+    void *arg;
+};
+
+static void find(void *arg, const char *subject, const char *level, const char *text,
+                 const char *help)
+{
+    const struct examination *x = arg;
+    x->fn(x->arg, &(struct tier_finding){subject, level, text, help});
+}
+
+static int ebpf_examine(struct tier *t, int *otp, tier_finding_fn fn, void *arg, struct diags *d)
+{
+    struct examination x = {fn, arg};
+    (void)t;
+    *otp = 0;
+    return kexamine(find, &x, d);
+}
+
 static const struct tier_ops ebpf_ops = {
     .name = "kernel",
     .place = WORD_KERNEL,
@@ -393,6 +414,7 @@ static const struct tier_ops ebpf_ops = {
     .enabled = ebpf_enabled,
     .rates = ebpf_rates,
     .symbol = ebpf_symbol,
+    .examine = ebpf_examine,
 };
 
 int tier_kernel_says(const struct foreign **out, struct diags *d)
