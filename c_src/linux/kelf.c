@@ -162,13 +162,21 @@ static void add_function(void *arg, const char *name, size_t len, uint64_t at, u
 
 void kelf_symbols(int fd, kelf_symbol_fn *use, void *arg)
 {
-    Elf *elf = lib_open() ? lib.elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+    Elf *elf = lib_open() ? lib.elf_begin(fd, ELF_C_READ, NULL) : NULL;
     GElf_Shdr h;
     if (elf == NULL)
         return;
-    for (Elf_Scn *s = NULL; (s = lib.elf_nextscn(elf, s)) != NULL;)
-        if (lib.gelf_getshdr(s, &h) != NULL && (h.sh_type == SHT_SYMTAB || h.sh_type == SHT_DYNSYM))
-            functions(elf, s, &h, use, arg);
+    bool whole = false, dynamic = false; /* a file has one table of each */
+    for (Elf_Scn *s = NULL; (s = lib.elf_nextscn(elf, s)) != NULL;) {
+        bool *done = lib.gelf_getshdr(s, &h) == NULL ? NULL
+                     : h.sh_type == SHT_SYMTAB       ? &whole
+                     : h.sh_type == SHT_DYNSYM       ? &dynamic
+                                                     : NULL;
+        if (done == NULL || *done)
+            continue;
+        *done = true;
+        functions(elf, s, &h, use, arg);
+    }
     lib.elf_end(elf);
 }
 
@@ -191,7 +199,7 @@ bool kelf_read(struct kelf *e, int fd)
     *e = (struct kelf){.stripped = true};
     if (!lib_open())
         return false;
-    Elf *elf = lib.elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    Elf *elf = lib.elf_begin(fd, ELF_C_READ, NULL);
     if (elf == NULL)
         return true;
     segments(e, elf);
@@ -219,7 +227,7 @@ bool kelf_read(struct kelf *e, int fd)
 
 void kelf_section(int fd, const char *name, kelf_section_fn *use, void *arg)
 {
-    Elf *elf = lib_open() ? lib.elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+    Elf *elf = lib_open() ? lib.elf_begin(fd, ELF_C_READ, NULL) : NULL;
     size_t names;
     GElf_Shdr h;
     if (elf == NULL)

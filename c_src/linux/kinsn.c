@@ -185,10 +185,67 @@ bool kinsn_doubtful(const unsigned char *p, size_t n)
     for (; i < n && one_byte[p[i]] == 'p'; i++)
         if (p[i] == LOCK || p[i] == ES || p[i] == CS || p[i] == SS || p[i] == DS)
             return true;
-    return i == n || p[i] == VEX3 || p[i] == VEX2 || p[i] == EVEX;
+    return i == n;
+}
+
+bool kinsn_unsafe(const unsigned char *p, size_t n, bool entry)
+{
+    enum { VEX3 = 0xc4, VEX2 = 0xc5, EVEX = 0x62, POP = 0x8f, XOP = 8, MAP = 31 };
+    enum { NOP = 0x90, REX = 0x40, REX_MASK = 0xf0, REX_B = 1, CALL = 5 };
+    size_t i = 0, prefixes;
+    bool is_r8 = false;
+    while (i < n && one_byte[p[i]] == 'p' && (p[i] & REX_MASK) != REX)
+        i++;
+    prefixes = i;
+    if (i < n && (p[i] & REX_MASK) == REX)
+        is_r8 = (p[i++] & REX_B) != 0;
+    if (i >= n || p[i] == VEX3 || p[i] == VEX2 || p[i] == EVEX)
+        return true;
+    if (p[i] == POP && i + 1 < n && (p[i + 1] & MAP) >= XOP)
+        return true;
+    if (p[i] == NOP)
+        return is_r8;
+    const bool does_nothing = i + 1 < n && p[i] == 0x0f && p[i + 1] == 0x1f;
+    return does_nothing && !entry && (prefixes > 0 || kinsn_length(p, n) == CALL);
+}
+
+size_t kinsn_return(const unsigned char *code, size_t n, size_t *at)
+{
+    enum { RET = 0xc3, RET_POP = 0xc2, REP = 0xf3, REPNE = 0xf2 };
+    while (*at < n) {
+        const size_t begin = *at, length = kinsn_length(code + begin, n - begin);
+        if (length == 0)
+            return KINSN_NONE;
+        *at += length;
+        const bool prefixed = code[begin] == REP || code[begin] == REPNE;
+        const unsigned char is = prefixed && length > 1 ? code[begin + 1] : code[begin];
+        if ((is == RET && length == 1u + prefixed) || (is == RET_POP && length == 3u + prefixed))
+            return begin;
+    }
+    return KINSN_NONE;
 }
 
 #else
+
+bool kinsn_unsafe(const unsigned char *p, size_t n, bool entry)
+{
+    (void)p;
+    (void)entry;
+    return n < 4;
+}
+
+size_t kinsn_return(const unsigned char *code, size_t n, size_t *at)
+{
+    enum { WORD = 4 };
+    const unsigned char ret[WORD] = {0xc0, 0x03, 0x5f, 0xd6};
+    while (*at + WORD <= n) {
+        const size_t begin = *at;
+        *at += WORD;
+        if (memcmp(code + begin, ret, WORD) == 0)
+            return begin;
+    }
+    return KINSN_NONE;
+}
 
 bool kinsn_doubtful(const unsigned char *p, size_t n)
 {

@@ -16,5 +16,15 @@ bool kinsn_begins(const unsigned char *code, size_t n, uint64_t offset, uint64_t
 /* Returns whether the kernel may refuse a breakpoint at an instruction, as it does not run all of
  * them elsewhere: it has to be asked about each. */
 bool kinsn_doubtful(const unsigned char *p, size_t n);
+/* Returns whether a breakpoint at an instruction could change what the program does, though the
+ * kernel takes it: Linux looks at the operation behind a VEX, EVEX or XOP prefix as if it had none,
+ * takes an exchange with r8 for nothing, and, from 6.18 on, makes a call of five bytes that do
+ * nothing, which writes where a function may keep data; at its entry (`entry`) none has any. */
+bool kinsn_unsafe(const unsigned char *p, size_t n, bool entry);
+/* Finds the next instruction from *at on by which a function returns, and leaves *at behind it;
+ * `code` has all its n bytes. Returns its offset; KINSN_NONE: there is none, with *at == n, or what
+ * lies there is not known. */
+#define KINSN_NONE SIZE_MAX
+size_t kinsn_return(const unsigned char *code, size_t n, size_t *at);
 
 #endif

@@ -19,16 +19,11 @@
 #include "linux/kload.h"
 
 enum {
-    MANY_RETURNS = 1,        /* a flag of such a link */
-    EVENT_RETURNS = 1,       /* a bit of a performance event's config */
-    EVENT_COUNTER_SHIFT = 32 /* and where the place of its counter is there */
+    EVENT_COUNTER_SHIFT = 32 /* where a performance event's config has the place of its counter */
 };
-/* Versions of Linux. Some releases of those between the last two have the exception as well. */
 enum {
-    MANY_FIRST = 6010, /* the link tells processes apart */
-    CALL_FIRST = 6011, /* returns are system calls, ... */
-    CALL_PASSES = 6014 /* ... which filters let pass */
-};
+    MANY_FIRST = 6010
+}; /* the version of Linux from which on such a link tells processes apart */
 enum { KERNEL_ENOTSUPP = 524 }; /* which the kernel lets out here */
 
 static const char no_tracing[] = "could not enable tracing: ";
@@ -48,7 +43,6 @@ static int link_many(int program, const char *path, const struct kplaces *p, siz
                      .offsets = (uint64_t)(uintptr_t)(p->offset + from),
                      .cookies = (uint64_t)(uintptr_t)(p->cookie + from),
                      .n = (uint32_t)n,
-                     .how = p->returns ? MANY_RETURNS : 0,
                      .pid = (uint32_t)p->pid};
     for (size_t i = 0; i < n; i++)
         if (p->counter[from + i] != 0)
@@ -65,11 +59,6 @@ static unsigned version(void)
     if (uname(&u) != 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2)
         return 0;
     return 1000 * major + minor;
-}
-
-bool kplaces_need_call(void)
-{
-    return version() >= CALL_FIRST && version() < CALL_PASSES;
 }
 
 bool kplaces_many(void)
@@ -117,8 +106,7 @@ static int link_one(int program, const char *path, const struct kplaces *p, size
         return -ENOENT;
     struct perf_event_attr a = {.type = (uint32_t)type,
                                 .size = sizeof a,
-                                .config = (p->returns ? EVENT_RETURNS : 0) |
-                                          p->counter[i] << EVENT_COUNTER_SHIFT,
+                                .config = p->counter[i] << EVENT_COUNTER_SHIFT,
                                 .uprobe_path = (uint64_t)(uintptr_t)path,
                                 .probe_offset = p->offset[i]};
     const int event =

@@ -1,6 +1,8 @@
-/* kplace.h - has the kernel call programs where a process comes to a place in a file, or where a
- * function returns that was entered there: uprobes and uretprobes. They are gone with the
- * descriptors that hold them. */
+/* kplace.h - has the kernel call programs where a process comes to a place in a file: uprobes. They
+ * are gone with the descriptors that hold them.
+ *
+ * The kernel's own way to see returns (uretprobes) is not used: it puts an address of its own in
+ * the place of the return address, and ends programs that unwind or switch their stacks. */
 #ifndef ET_LINUX_KPLACE_H
 #define ET_LINUX_KPLACE_H
 
@@ -14,7 +16,6 @@
 struct kplaces {
     int fd;                  /* the file */
     uint64_t pid;            /* the process */
-    bool returns;            /* when functions return that were entered there */
     size_t n;                /* elements of each array */
     const uint64_t *offset;  /* in the file */
     const uint64_t *counter; /* likewise, of a counter of 16 bits that is kept while it is traced;
@@ -25,9 +26,6 @@ struct kplaces {
 /* Returns whether this kernel takes many places at once, of a program that was loaded for them
  * (KLOAD_PLACES); else each is one of its own (KLOAD_PLACE). */
 bool kplaces_many(void);
-/* Returns whether this kernel learns of returns by a system call in the process, which a filter of
- * system calls (seccomp) there would refuse, so that the process ends. */
-bool kplaces_need_call(void);
 /* Attaches a program; `keep` takes over each descriptor and returns 0 or an error, which ends it.
  * Where the kernel refuses an instruction, the place is left out: *refused is raised by how many
  * are, and *why is an errno. Returns 0 or an error with a diagnostic. */

@@ -33,8 +33,7 @@ enum kattach {
     KATTACH_RAWTP,   /* at the raw tracepoint `point` */
     KATTACH_PROFILE, /* on each CPU, every `period` */
     KATTACH_TICK,    /* on one CPU, every `period` */
-    KATTACH_PLACE,   /* when the process of `file` comes to a place in it */
-    KATTACH_RETURN   /* when a function returns that was entered there */
+    KATTACH_PLACE    /* when the process of `file` comes to a place in it */
 };
 
 struct kprobe_arg {
@@ -67,6 +66,7 @@ struct kprobe {
     const struct kvalue *thread;
     const struct kvalue *error; /* of errno; NULL: 0 */
     /* Of a place: */
+    bool is_entry; /* its place is that of a function's first instruction */
     const struct ksyms_file *file;
     uint64_t offset;  /* in the file */
     uint64_t counter; /* likewise, of the counter that is kept while it is traced; 0: none */

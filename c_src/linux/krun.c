@@ -820,6 +820,7 @@ struct placing {
     struct diags *d;
     const struct kprobe **probe; /* by program, then file; n of them */
     size_t n, refused;
+    size_t unsafe; /* left out, as a breakpoint could change what the program does */
     int why;
 };
 
@@ -866,17 +867,21 @@ static int place_some(struct placing *p, size_t from, size_t n)
         const struct kprobe *of = p->probe[from + i];
         unsigned char code[INSTRUCTION_BYTES];
         const ssize_t got = pread(fd, code, sizeof code, (off_t)of->offset);
+        if (kinsn_unsafe(code, got > 0 ? (size_t)got : 0, of->is_entry)) {
+            p->unsafe++;
+            continue;
+        }
         const size_t at = kinsn_doubtful(code, got > 0 ? (size_t)got : 0) ? --tail : head++;
         offset[at] = of->offset;
         counter[at] = of->counter;
         cookie[at] = (uint64_t)of->is;
     }
     int err = 0;
-    for (size_t i = 0, count; i < n && err == 0; i += count) {
+    for (size_t i = head > 0 ? 0 : tail, count; i < n && err == 0;
+         i = i + count == head ? tail : i + count) {
         count = i < head ? head : 1;
         const struct kplaces of = {.fd = fd,
                                    .pid = first->file->pid,
-                                   .returns = first->attach == KATTACH_RETURN,
                                    .n = count,
                                    .offset = offset + i,
                                    .counter = counter + i,
@@ -900,9 +905,22 @@ static int place_all(struct placing *p, krun_progress_fn *progress, void *arg)
         if (err == 0 && !progress(arg, i + n, p->n))
             err = ET_EABORT;
     }
-    if (err != 0 || p->refused == 0)
+    if (err != 0)
         return err;
-    if (p->refused == p->n)
+    if (p->n > 0 && p->unsafe == p->n)
+        return diag_error(
+            p->d, ET_EUNSUP, NULL, "KERNEL_UPROBES", NULL,
+            "%sa breakpoint at %s could change what the program does: the kernel does "
+            "not run the instruction there as the processor does",
+            no_tracing, p->n == 1 ? "the place" : "each of the places");
+    if (p->unsafe > 0)
+        diag_add(p->d, DIAG_WARNING, NULL, "KERNEL_UPROBES", NULL,
+                 "%zu of %zu places are left out: a breakpoint at an instruction such as theirs "
+                 "could change what the program does",
+                 p->unsafe, p->n);
+    if (p->refused == 0)
+        return 0;
+    if (p->refused + p->unsafe == p->n)
         return diag_error(p->d, ET_EUNSUP, NULL, "KERNEL_UPROBES", NULL,
                           "%sthe kernel refuses a probe at each of the %zu places: %s", no_tracing,
                           p->n, strerror(p->why));
@@ -924,6 +942,8 @@ int krun_place(struct krun *r, krun_progress_fn *progress, void *arg, struct dia
     qsort(p.probe, p.n, sizeof *p.probe, by_program);
     const int err = place_all(&p, progress, arg);
     et_free(p.probe);
+    if (err == 0 && p.n > 0)
+        unwind_known(r); /* before the first of them fires */
     return err;
 }
 

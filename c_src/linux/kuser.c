@@ -66,8 +66,7 @@ struct file {
     const char *module, *stem; /* its name; the same up to ".so" */
     bool is_program;
     bool opened, read, noted; /* the file; its functions; the probes that it defines */
-    bool is_go;
-    struct kelf elf; /* its segments, and functions by address */
+    struct kelf elf;          /* its segments, and functions by address */
     struct named *f;
     size_t n, cap;
     size_t names;   /* bytes */
@@ -81,7 +80,6 @@ struct target {
     uint64_t pid;
     const char *prov; /* "pid1234" */
     struct file *files, **tail;
-    bool is_filtered;         /* its system calls are */
     const char *entry, *back; /* points */
     struct hash ways;         /* descriptions of arguments that its files have */
 };
@@ -93,8 +91,8 @@ struct kuser {
     struct place **other; /* in the order of ids */
     size_t nother, capother;
     uint32_t next_id;
-    int64_t nplaces, nreturns; /* so far: the next one's number */
-    bool first_namespace;      /* the numbers of processes are the kernel's own */
+    int64_t nplaces;      /* so far: the next one's number */
+    bool first_namespace; /* the numbers of processes are the kernel's own */
     struct kprobe_arg at_entry[KMEM_ARGS], at_return[2];
     const char *why; /* the last description has no probes; NULL: it is not known */
     bool oom;
@@ -206,21 +204,6 @@ static void add_file(void *arg, const struct ksyms_file *of)
     a->p->tail = &f->next;
 }
 
-/* Returns whether a process has a filter of system calls. */
-static bool is_filtered(uint64_t pid)
-{
-    char line[256];
-    unsigned mode = 0;
-    snprintf(line, sizeof line, "/proc/%llu/status", (unsigned long long)pid);
-    FILE *f = fopen(line, "re");
-    while (f != NULL && fgets(line, sizeof line, f) != NULL)
-        if (sscanf(line, "Seccomp: %u", &mode) == 1)
-            break;
-    if (f != NULL)
-        fclose(f);
-    return mode != 0;
-}
-
 /* Returns a process with the files that it has mapped; NULL: there is none, or it may not be looked
  * at. */
 static struct target *process_of(struct kuser *u, uint64_t pid)
@@ -244,7 +227,6 @@ static struct target *process_of(struct kuser *u, uint64_t pid)
     p->tail = &p->files;
     u->processes = p;
     u->oom |= p->prov == NULL || p->entry == NULL || p->back == NULL;
-    p->is_filtered = is_filtered(pid);
     snprintf(exe, sizeof exe, "/proc/%llu/exe", (unsigned long long)pid);
     if (stat(exe, &st) != 0)
         st.st_ino = 0;
@@ -319,7 +301,6 @@ static int by_name(const void *a, const void *b)
 
 static void read_functions(struct kuser *u, struct file *f)
 {
-    static const char go[] = "runtime.morestack"; /* it reads return addresses when stacks move */
     if (f->read)
         return;
     f->read = true;
@@ -338,7 +319,6 @@ static void read_functions(struct kuser *u, struct file *f)
     if (f->n > 0)
         qsort(f->f, f->n, sizeof *f->f, by_name);
     for (size_t i = 0; i < f->n; i++) {
-        f->is_go |= strncmp(f->f[i].name, go, strlen(go)) == 0;
         if (n == 0 || by_name(&f->f[n - 1], &f->f[i]) != 0)
             f->f[n++] = f->f[i];
     }
@@ -362,8 +342,8 @@ static bool is_module(const char *pattern, const struct file *f)
 /* -- places ------------------------------------------------------------------------------------ */
 
 /* Makes a place, whose number the kernel gives to programs. */
-static struct place *add_place(struct kuser *u, struct file *f, enum kattach attach, uint64_t at,
-                               const char *point, const struct kprobe_arg *arg, size_t nargs)
+static struct place *add_place(struct kuser *u, struct file *f, uint64_t at, const char *point,
+                               const struct kprobe_arg *arg, size_t nargs)
 {
     const struct kstep cookie = {.op = KSTEP_COOKIE},
                        own[] = {{.op = KSTEP_PID}, {.op = KSTEP_EQ, .n = (int64_t)f->of.pid}};
@@ -379,10 +359,10 @@ static struct place *add_place(struct kuser *u, struct file *f, enum kattach att
                                   .func = "",
                                   .name = "",
                                   .text = "",
-                                  .attach = attach,
+                                  .attach = KATTACH_PLACE,
                                   .point = point,
                                   .key = key,
-                                  .is = attach == KATTACH_RETURN ? u->nreturns++ : u->nplaces++,
+                                  .is = u->nplaces++,
                                   .file = &f->of},
                         .arg = arg,
                         .nargs = nargs};
@@ -394,30 +374,93 @@ static struct place *add_place(struct kuser *u, struct file *f, enum kattach att
     return p;
 }
 
-/* Returns the probe of the functions of one name, of which f->f[i] is the first; NULL: memory is
- * exhausted. */
+/* Reads the code of a function. Returns its bytes, *n of them, to be freed; NULL: says why not. */
+static unsigned char *code_of(struct kuser *u, struct file *f, const struct named *fn, size_t *n)
+{
+    uint64_t offset;
+    *n = fn->size < CODE_MOST ? (size_t)fn->size : CODE_MOST;
+    if (fn->size == 0) {
+        u->why = arena_printf(&u->mem, "%s does not tell the size of %s", f->module, fn->name);
+        return NULL;
+    }
+    unsigned char *code = et_malloc(*n);
+    const int fd = code != NULL ? open_once(f) : -1;
+    const bool found = fd >= 0 && in_file(f->elf.segment, f->elf.nsegments, fn->at, &offset);
+    const ssize_t got = found ? pread(fd, code, *n, (off_t)offset) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (got > 0) {
+        *n = (size_t)got;
+        return code;
+    }
+    et_free(code);
+    return NULL;
+}
+
+/* Puts a place at the end of those of a probe. */
+static void chain(struct place **first, struct place **last, struct place *p)
+{
+    if (*first == NULL)
+        *first = p;
+    else
+        (*last)->probe.more = &p->probe;
+    *last = p;
+}
+
+/* Adds a place for each instruction by which a function returns. A function whose code is not
+ * understood to its end has none: what looks like an instruction could be data. */
+static void add_returns(struct kuser *u, struct file *f, const struct named *fn,
+                        struct place **first, struct place **last)
+{
+    size_t n, at = 0, found, count = 0;
+    unsigned char *code = code_of(u, f, fn, &n);
+    size_t *places = code != NULL ? et_rearray(NULL, n, sizeof *places) : NULL;
+    while (places != NULL && (found = kinsn_return(code, n, &at)) != KINSN_NONE)
+        places[count++] = found;
+    if (code != NULL && (at != n || n != fn->size)) {
+        u->why = arena_printf(&u->mem, "the code of %s is not understood to its end", fn->name);
+        count = 0;
+    } else if (code != NULL && count == 0) {
+        u->why = arena_printf(
+            &u->mem,
+            "%s has no instruction that returns: it ends in a call of another function, or never",
+            fn->name);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct place *p = add_place(u, f, fn->at + places[i], f->process->back, u->at_return, 2);
+        if (p != NULL)
+            chain(first, last, p);
+    }
+    et_free(places);
+    et_free(code);
+}
+
+/* Returns the probe of the functions of one name, of which f->f[i] is the first; NULL: there is
+ * none. */
 static struct place *function_probe(struct kuser *u, struct file *f, size_t i, bool back)
 {
     struct place *first = NULL, *last = NULL;
     if (f->f[i].probe[back] != NULL)
         return f->f[i].probe[back];
     for (size_t k = i; k < f->n && strcmp(f->f[k].name, f->f[i].name) == 0; k++) {
-        struct place *p =
-            f->f[k].chosen ? NULL
-            : back ? add_place(u, f, KATTACH_RETURN, f->f[k].at, f->process->back, u->at_return, 2)
-                   : add_place(u, f, KATTACH_PLACE, f->f[k].at, f->process->entry, u->at_entry,
-                               KMEM_ARGS);
+        if (f->f[k].chosen)
+            continue;
+        if (back) {
+            add_returns(u, f, &f->f[k], &first, &last);
+            continue;
+        }
+        struct place *p = add_place(u, f, f->f[k].at, f->process->entry, u->at_entry, KMEM_ARGS);
         if (p == NULL)
             continue;
-        p->probe.id = f->first + 2 * (uint32_t)i + back;
-        p->probe.func = f->f[i].name;
-        p->probe.name = back ? return_name : entry_name;
-        p->probe.text = back ? "it returns to its caller" : "a thread calls it";
-        if (last != NULL)
-            last->probe.more = &p->probe;
-        else
-            first = p;
-        last = p;
+        p->probe.is_entry = true;
+        chain(&first, &last, p);
+    }
+    for (struct kprobe *p = first != NULL ? &first->probe : NULL; p != NULL;
+         p = (struct kprobe *)(uintptr_t)p->more) {
+        p->id = f->first + 2 * (uint32_t)i + back;
+        p->func = f->f[i].name;
+        p->name = back ? return_name : entry_name;
+        p->text = back ? "it returns to its caller" : "a thread calls it";
     }
     f->f[i].probe[back] = first;
     return first;
@@ -443,7 +486,7 @@ static bool add_other(struct kuser *u, struct place *p)
 /* Returns whether an instruction begins at an offset of a function; says why if none does. */
 static bool is_instruction(struct kuser *u, struct file *f, const struct named *fn, uint64_t at)
 {
-    uint64_t offset, before = 0;
+    uint64_t before = 0;
     bool begins = false;
     if (at >= fn->size) {
         u->why = fn->size == 0
@@ -453,19 +496,13 @@ static bool is_instruction(struct kuser *u, struct file *f, const struct named *
                                     (unsigned long long)fn->size);
         return false;
     }
-    const size_t n = fn->size < CODE_MOST ? (size_t)fn->size : CODE_MOST;
-    unsigned char *code = et_malloc(n);
-    const int fd = code != NULL ? open_once(f) : -1;
-    if (fd >= 0 && in_file(f->elf.segment, f->elf.nsegments, fn->at, &offset)) {
-        const ssize_t got = pread(fd, code, n, (off_t)offset);
-        begins = got > 0 && kinsn_begins(code, (size_t)got, at, &before);
-        if (!begins)
-            u->why = arena_printf(
-                &u->mem, "no instruction begins there; the last one before it does at %s:%s:%llx",
-                f->module, fn->name, (unsigned long long)before);
-    }
-    if (fd >= 0)
-        close(fd);
+    size_t n;
+    unsigned char *code = code_of(u, f, fn, &n);
+    begins = code != NULL && kinsn_begins(code, n, at, &before);
+    if (code != NULL && !begins)
+        u->why = arena_printf(
+            &u->mem, "no instruction begins there; the last one before it does at %s:%s:%llx",
+            f->module, fn->name, (unsigned long long)before);
     et_free(code);
     return begins;
 }
@@ -479,7 +516,7 @@ static struct place *offset_probe(struct kuser *u, struct file *f, struct named 
         if (strcmp(p->probe.name, name) == 0)
             return p;
     struct place *p = is_instruction(u, f, fn, at)
-                          ? add_place(u, f, KATTACH_PLACE, fn->at + at, f->process->entry, NULL, 0)
+                          ? add_place(u, f, fn->at + at, f->process->entry, NULL, 0)
                           : NULL;
     const char *copy = p != NULL ? arena_strdup(&u->mem, name) : NULL;
     if (copy == NULL)
@@ -552,9 +589,11 @@ static void add_note(void *arg, const struct kusdt_note *note)
     struct file *f = r->f;
     const struct kfunction *fn = kfuncs_find(&f->elf.funcs, note->at);
     const char *func = fn != NULL ? f->elf.funcs.names.data + fn->name : "";
-    const char *name = probe_name(u, note->name);
     size_t nargs;
-    if (name == NULL || f->notes++ >= NOTES_MOST)
+    if (f->notes++ >= NOTES_MOST)
+        return;
+    const char *name = probe_name(u, note->name);
+    if (name == NULL)
         return;
     struct defined *def = NULL;
     for (size_t i = f->ndefined; i > 0 && def == NULL; i--) {
@@ -565,8 +604,7 @@ static void add_note(void *arg, const struct kusdt_note *note)
     }
     const struct kprobe_arg *args = note_args(u, note->args, &nargs);
     const char *point = point_of(u, f->process, note->args);
-    struct place *p =
-        point != NULL ? add_place(u, f, KATTACH_PLACE, note->at, point, args, nargs) : NULL;
+    struct place *p = point != NULL ? add_place(u, f, note->at, point, args, nargs) : NULL;
     if (p == NULL || (note->semaphore != 0 &&
                       !in_file(f->elf.data, f->elf.ndata, note->semaphore, &p->probe.counter)))
         return;
@@ -672,25 +710,6 @@ static bool is_offset(const char *name, uint64_t *at)
     return *end == '\0';
 }
 
-/* Returns whether a probe of a function's return could end the program, and says why. The kernel
- * puts an address of its own in the place of the return address, which Go and exceptions look for
- * in their tables. */
-static bool has_danger(struct kuser *u, const struct file *f, const char *name)
-{
-    if (f->is_go)
-        u->why = "returns of Go's functions have no probes: when Go next moves a stack, it would "
-                 "end the program";
-    else if (strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0)
-        u->why = "returns of functions of C++ and Rust have no probes: an exception or a panic "
-                 "that passes through one would end the program";
-    else if (f->process->is_filtered && kplaces_need_call())
-        u->why = "the process filters its system calls (seccomp), and Linux 6.11 to 6.13 learns of "
-                 "returns by one: a probe of a return would end it";
-    else
-        return false;
-    return true;
-}
-
 static int match_functions(struct kuser *u, struct file *f, const struct probe_spec *spec,
                            kprobes_fn fn, void *arg)
 {
@@ -709,8 +728,6 @@ static int match_functions(struct kuser *u, struct file *f, const struct probe_s
                                   of->name, f->module, of->name);
         for (unsigned back = 0; back < 2 && err == 0; back++) {
             if (!ways[back])
-                continue;
-            if (back && has_danger(u, f, of->name))
                 continue;
             const struct place *p = function_probe(u, f, i, back);
             if (p != NULL)

@@ -132,9 +132,7 @@ void api_close_targets(erltrace_t *h);
 /* Starts a command that is not a node; it stands still until it gets SIGCONT. Returns 0 or an errno
  * value. */
 int api_start_process(const char *command, pid_t *pid);
-/* Lets such a process go on to the first instruction of its program, and stop there. Returns 0 or
- * an errno; ECHILD: it has ended. */
-int api_reach_program(pid_t pid);
+
 /* -- watch.c -- */
 extern const struct observer api_watch; /* arg is the handle */
 /* Returns a value of a record or a key in its public form. */

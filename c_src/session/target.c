@@ -273,20 +273,6 @@ static int watch_all(erltrace_t *h)
     return 0;
 }
 
-/* Lets commands load their libraries, so that probes can be found there. */
-static int reach_programs(erltrace_t *h)
-{
-    for (struct api_target *t = h->target; t != NULL; t = t->next) {
-        const int e = t->stopped ? api_reach_program(t->pid) : 0;
-        t->stopped &= e != ECHILD;
-        if (e != 0)
-            return diag_error(&h->session.diags, ET_ENODE, NULL, "", NULL,
-                              "%s does not come to its first instruction: %s", t->command,
-                              e == ECHILD ? "it has ended" : strerror(e));
-    }
-    return 0;
-}
-
 int api_open_targets(erltrace_t *h)
 {
     int rc = 0;
@@ -299,8 +285,6 @@ int api_open_targets(erltrace_t *h)
         if ((rc = watch_all(h)) != 0)
             return rc;
     }
-    if (h->kernel && session_looks_inside(&h->session) && (rc = reach_programs(h)) != 0)
-        return rc;
     if (h->local || h->kernel ||
         (any && h->session.program != NULL && !session_asks(&h->session) &&
          session_is_local(&h->session)))

@@ -124,16 +124,57 @@ static void test_doubtful(void **state)
     static const unsigned char certain[][4] = {{0x55},
                                                {0xf3, 0x0f, 0x1e, 0xfa},
                                                {0x48, 0x89, 0xe5}},
-                               odd[][4] = {{0xf0, 0xff, 0x0f},
-                                           {0xc5, 0xf9, 0x6e},
-                                           {0xc4, 0x41},
-                                           {0x62, 0xf1},
-                                           {0x3e, 0xff, 0xe0}};
+                               odd[][4] = {{0xf0, 0xff, 0x0f}, {0x3e, 0xff, 0xe0}};
     for (size_t i = 0; i < sizeof certain / sizeof *certain; i++)
         assert_false(kinsn_doubtful(certain[i], 4));
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
         assert_true(kinsn_doubtful(odd[i], 4));
     assert_true(kinsn_doubtful(odd[0], 0));
+}
+
+/* Instructions that the kernel takes for others: by the operation behind a prefix (70 to 7f are
+ * jumps, e8 a call, 90 nothing). */
+static void test_unsafe(void **state)
+{
+    (void)state;
+    static const unsigned char safe[][8] = {
+        {0x55},       {0x90}, {0x66, 0x90},       {0xf3, 0x0f, 0x1e, 0xfa}, {0x8f, 0xc0},
+        {0x48, 0x90}, {0xc3}, {0x0f, 0x1f, 0x00}, {0x0f, 0x1f, 0x40, 0x00}};
+    static const unsigned char unsafe[][8] = {
+        {0xc5, 0xfe, 0x7f, 0x07},             /* vmovdqu %ymm0,(%rdi) */
+        {0xc4, 0xe2, 0x7d, 0x78, 0xc0},       /* vpbroadcastb %xmm0,%ymm0 */
+        {0x62, 0xe2, 0x7d, 0x28, 0x7a, 0xc6}, /* vpbroadcastb %esi,%ymm16 */
+        {0x8f, 0xe9, 0x78, 0x90},             /* of XOP */
+        {0x49, 0x90},                         /* xchg %rax,%r8 */
+        {0xf3, 0xc5, 0xfe, 0x7f},
+    };
+    static const unsigned char five[] = {0x0f, 0x1f, 0x44, 0x00, 0x00, 0x90, 0x90, 0x90};
+    for (size_t i = 0; i < sizeof safe / sizeof *safe; i++)
+        assert_false(kinsn_unsafe(safe[i], 8, false));
+    for (size_t i = 0; i < sizeof unsafe / sizeof *unsafe; i++)
+        assert_true(kinsn_unsafe(unsafe[i], 8, true));
+    assert_true(kinsn_unsafe(five, sizeof five, false));
+    assert_false(kinsn_unsafe(five, sizeof five, true));
+    assert_true(kinsn_unsafe(safe[0], 0, true));
+}
+
+static void test_returns(void **state)
+{
+    (void)state;
+    /* test %edi,%edi; je 1f; mov $0xc3,%eax; ret; 1: ret $8; rep ret; jmp *%rax */
+    static const unsigned char code[] = {0x85, 0xff, 0x74, 0x06, 0xb8, 0xc3, 0,    0,   0,
+                                         0xc3, 0xc2, 0x08, 0x00, 0xf3, 0xc3, 0xff, 0xe0};
+    static const unsigned char data[] = {0x90, 0xc3, 0x06, 0xc3};
+    size_t at = 0;
+    assert_int_equal(kinsn_return(code, sizeof code, &at), 9);
+    assert_int_equal(kinsn_return(code, sizeof code, &at), 10);
+    assert_int_equal(kinsn_return(code, sizeof code, &at), 13);
+    assert_int_equal(kinsn_return(code, sizeof code, &at), KINSN_NONE);
+    assert_int_equal(at, sizeof code);
+    at = 0;
+    assert_int_equal(kinsn_return(data, sizeof data, &at), 1);
+    assert_int_equal(kinsn_return(data, sizeof data, &at), KINSN_NONE);
+    assert_int_not_equal(at, sizeof data); /* it is not understood */
 }
 
 static void test_nothing_known(void **state)
@@ -191,10 +232,9 @@ static void test_nothing_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_begin),
-        cmocka_unit_test(test_doubtful),
-        cmocka_unit_test(test_nothing_known),
+        cmocka_unit_test(test_lengths),  cmocka_unit_test(test_begin),
+        cmocka_unit_test(test_doubtful), cmocka_unit_test(test_unsafe),
+        cmocka_unit_test(test_returns),  cmocka_unit_test(test_nothing_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
