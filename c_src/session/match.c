@@ -30,7 +30,8 @@ static bool is_of_target(const struct session *s, const char *prov)
     snprintf(pid, sizeof pid, "%lld", (long long)s->target);
     snprintf(node, sizeof node, "erlang%s", pid);
     const size_t n = strlen(prov), digits = strlen(pid);
-    return n > digits && strcmp(prov + n - digits, pid) == 0 && !probe_glob_provider(prov, node);
+    return n > digits && strcmp(prov + n - digits, pid) == 0 &&
+           strchr("0123456789", prov[n - digits - 1]) == NULL && !probe_glob_provider(prov, node);
 }
 
 /* Returns whether only the kernel tier can have a provider. */
