@@ -194,7 +194,7 @@ const char *probe_args_type(const struct probe_def *def, size_t n)
     if (def == NULL || n >= sizeof def->arg / sizeof *def->arg || def->arg[n].type == NULL)
         return NULL;
     if (def->arg[n].as != NULL)
-        return def->arg[n].as;
+        return def->arg[n].as[0] != '\0' ? def->arg[n].as : NULL;
     return strcmp(def->arg[n].type, "char *") == 0 ? "string" : def->arg[n].type;
 }
 

@@ -65,7 +65,8 @@ struct probe_arg {
     const char *text; /* meaning and unit, and what replaces it if it cannot be known */
     enum probe_form form;
     int64_t stands;
-    const char *as; /* the type of args[N] by a translator; NULL: `type` */
+    const char
+        *as; /* the type of args[N] by a translator; NULL: `type`; "": args[N] is not known */
 };
 
 enum probe_origin {

@@ -159,7 +159,9 @@ static const struct probe_def *ebpf_describe(struct tier *t, uint32_t id)
         def->arg[i] = (struct probe_arg){.type = arg[i].type,
                                          .name = arg[i].name,
                                          .text = arg[i].text,
-                                         .as = arg[i].as != NULL ? arg[i].as : arg[i].type};
+                                         .as = p->file != NULL     ? "" /* the compiler has none */
+                                               : arg[i].as != NULL ? arg[i].as
+                                                                   : arg[i].type};
     return def;
 }
 
