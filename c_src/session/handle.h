@@ -120,6 +120,8 @@ bool api_cpp_option(erltrace_t *h, const char *name, const char *value, bool *ok
  * dtrace's words. */
 char *api_preprocess(erltrace_t *h, const char *text, size_t *len, const char **why);
 /* -- target.c -- */
+/* Returns whether a target is a node by its name, or by a relay. */
+bool api_names_node(const erltrace_t *h);
 /* Connects to all targets asked for. Returns 0 or a code of base/err.h. */
 int api_open_targets(erltrace_t *h);
 /* Returns whether every process that the trace ends with has ended; waits for that at most

@@ -36,7 +36,8 @@ static int prepare(erltrace_t *h)
     for (struct api_target *t = h->target; t != NULL && s->target == 0; t = t->next)
         s->target = t->pid;
     s->compile_options.kernel = h->kernel;
-    s->compile_options.foreign = h->local && !h->kernel ? NULL : session_ask_kernel;
+    if ((h->kernel || !h->local) && !api_names_node(h))
+        s->compile_options.foreign = session_ask_kernel;
     return session_begin(s) != 0 ? api_leave(h, ET_ENOMEM) : 0;
 }
 

@@ -252,14 +252,19 @@ static void not_grabbed(erltrace_t *h, pid_t pid)
         g->text = text;
 }
 
+bool api_names_node(const erltrace_t *h)
+{
+    const struct api_target *t = h->target;
+    while (t != NULL && t->node == NULL && !t->by_relay)
+        t = t->next;
+    return t != NULL;
+}
+
 /* Processes that are named by their ids alone, or none: of a script of the kernel they are any
  * program, which $target names. */
 static bool may_be_kernel(const erltrace_t *h)
 {
-    for (const struct api_target *t = h->target; t != NULL; t = t->next)
-        if (t->node != NULL || t->by_relay)
-            return false;
-    return h->session.program != NULL && !session_asks(&h->session) &&
+    return !api_names_node(h) && h->session.program != NULL && !session_asks(&h->session) &&
            session_is_kernel(&h->session);
 }
 
