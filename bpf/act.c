@@ -86,7 +86,7 @@ static long is_ancestor(u32 i, struct line *w)
 RT rt_progenyof(u64 p, u64 pid)
 {
     struct line w = {rt_curthread(p), (u64)(s64)(int32_t)pid, ZERO};
-    if (w.pid == 0) /* the idle thread is nobody's ancestor */
+    if (w.pid == 0) /* no process descends from the idle thread */
         return rt_field(w.task, KFIELD_PID) == 0;
     bpf_loop(GENERATIONS, is_ancestor, &w, 0);
     return w.found != 0;

@@ -61,7 +61,7 @@ RT rt_frames(u64 p, u64 to, u64 n, u64 most)
     u64 ip = user_register(USER_IP), end = word(process + v->end), top = word(process + v->stop);
     if (ip - code < size) {
         /* Compiled code may have left the Erlang stack for a moment, or be about to enter that of
-         * the next process. Where a process's memory begins is told in front of its end. */
+         * the next process. The word before the end of a process's memory says where it begins. */
         u64 sp = user_register(USER_SP), start = word(process + v->end - 8);
         top = start <= top && start <= sp && sp <= end ? sp : top;
         if (n < most) {

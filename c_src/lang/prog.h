@@ -177,7 +177,7 @@ struct lang {
     bool knows_foreign; /* from here on names can be those of the system where the program runs */
     bool foreign_asked;
     const struct foreign *foreign; /* once it was asked for; NULL: nothing is known ... */
-    const char *foreign_lack;      /* ... because of this; NULL: nobody could be asked */
+    const char *foreign_lack;      /* the reason; NULL: there is nobody to ask */
     struct hash foreign_types;     /* number -> struct type */
     unsigned sealed; /* above 0: what the checker is in has its own attributes, see lang_uses */
     struct buf tmp, part; /* scratch for building texts; freed with the rest */

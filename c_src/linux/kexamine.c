@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "linux/kexamine.h"
@@ -14,7 +13,6 @@
 #include "util/buftext.h"
 
 #define FRAMES "/proc/sys/kernel/perf_event_max_stack"
-#define PLACES "/sys/bus/event_source/devices/uprobe/type"
 
 struct teller {
     kexamine_fn *fn;
@@ -53,11 +51,13 @@ static bool has(const struct kprobes *k, const struct kprobe_lack *l)
     return false;
 }
 
+/* Tells the probes that were collected, if there are any. */
 static void tell_missing(const struct teller *t, struct buf *names, const char *why)
 {
+    if (names->len == 0)
+        return;
     buf_printf(names, ": %s", why);
-    if (names->len > 2 && buf_str(names)[0] == 'n')
-        tell(t, "probes", "note", buf_str(names), "");
+    tell(t, "probes", "note", buf_str(names), "");
     buf_reset(names);
 }
 
@@ -97,7 +97,7 @@ static void tell_probes(const struct teller *t, const struct kprobes *k)
 
 static void tell_places(const struct teller *t)
 {
-    if (access(PLACES, R_OK) != 0)
+    if (!kplaces_any())
         tell(t, "processes", "limit",
              "functions of processes and the probes that they define cannot be traced",
              "a kernel built with CONFIG_UPROBE_EVENTS=y");

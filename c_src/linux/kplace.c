@@ -99,6 +99,11 @@ static int event_type(void)
     return type;
 }
 
+bool kplaces_any(void)
+{
+    return event_type() >= 0;
+}
+
 static int link_one(int program, const char *path, const struct kplaces *p, size_t i)
 {
     const int type = event_type();

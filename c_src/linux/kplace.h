@@ -20,9 +20,11 @@ struct kplaces {
     const uint64_t *offset;  /* in the file */
     const uint64_t *counter; /* likewise, of a counter of 16 bits that is kept while it is traced;
                                 0: none */
-    const uint64_t *cookie;  /* what programs are told of the place */
+    const uint64_t *cookie;  /* the number by which programs know the place */
 };
 
+/* Returns whether this kernel has probes in processes at all. */
+bool kplaces_any(void);
 /* Returns whether this kernel takes many places at once, of a program that was loaded for them
  * (KLOAD_PLACES); else each is one of its own (KLOAD_PLACE). */
 bool kplaces_many(void);

@@ -1,9 +1,9 @@
 /* kuser.c - the probes in processes. See kuser.h.
  *
- * A file has its functions in the order of their names, each with its two probes once somebody has
- * asked for them, and reserves their ids. Its other probes (offsets, and those that it defines)
- * get one after the other. Functions of one name, and places of one defined probe, are one probe
- * with several places. */
+ * A file keeps its functions in the order of their names, and reserves two ids for each: of its
+ * entry and of its return. These probes are made when a description asks for them. Other probes
+ * (offsets, and those that the file defines) get the next free id. Functions of one name, and
+ * places of one defined probe, are one probe with several places. */
 #include "linux/kuser.h"
 
 #include <ctype.h>
@@ -452,7 +452,7 @@ static struct place *function_probe(struct kuser *u, struct file *f, size_t i, b
         struct place *p = add_place(u, f, f->f[k].at, f->process->entry, u->at_entry, KMEM_ARGS);
         if (p == NULL)
             continue;
-        p->probe.is_entry = true;
+        p->probe.is_entry = strchr(f->f[k].name, '.') == NULL; /* "f.cold" is the inside of f */
         chain(&first, &last, p);
     }
     for (struct kprobe *p = first != NULL ? &first->probe : NULL; p != NULL;

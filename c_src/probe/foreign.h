@@ -2,8 +2,8 @@
  * the arguments of its probes. The compiler asks; who knows fills in the functions.
  *
  * Types have numbers; 0 is void. Qualifiers are left out. Names are borrowed, and live as long as
- * whoever tells. Nothing that is told is trusted to be sensible: sizes and numbers can be
- * anything, chains of types can have no end. */
+ * the struct foreign. The compiler trusts none of this: sizes and numbers can be anything, and
+ * chains of types can have no end. */
 #ifndef ET_PROBE_FOREIGN_H
 #define ET_PROBE_FOREIGN_H
 

@@ -3,17 +3,12 @@
  * trace ends when it ends.
  *
  * The child asks to be traced, so that it stops once exec is done. It is then detached while still
- * stopped, and a SIGCONT is enough to run it. For probes in its libraries it goes on to the first
- * instruction of its program, with a breakpoint there: then they have been loaded. */
-#include <elf.h>
+ * stopped, and a SIGCONT is enough to run it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <sys/ptrace.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -40,14 +40,6 @@ static bool is_kernel_provider(const struct session *s, const char *prov)
     return probe_kernel_provider(prov) || is_of_target(s, prov);
 }
 
-bool session_looks_inside(const struct session *s)
-{
-    for (uint32_t i = 0; s->program != NULL && i < s->img.nclauses; i++)
-        if (is_of_target(s, dif_str(&s->img, s->img.clauses[i].prov)))
-            return true;
-    return false;
-}
-
 static bool spec_is_local(const struct session *s, const struct probe_spec *p)
 {
     enum { LAST_DTRACE_ID = 3 };

@@ -166,8 +166,6 @@ int session_compile(struct session *s);
 bool session_is_local(const struct session *s);
 /* Returns whether such programs name a provider of the kernel. */
 bool session_is_kernel(const struct session *s);
-/* Returns whether it names probes in the process that is $target. */
-bool session_looks_inside(const struct session *s);
 
 /* Takes ownership of an open tier, also on error. Closes a tier whose target the session already
  * has, with a warning. */
