@@ -104,15 +104,15 @@ result(Name, F) ->
             {fail, timeout, io_lib:format("does not end: ~p", [Stack])}
     end.
 
-%% The class (test/lib/results.py) of what ended a test: a wait that has reached its end, or a finding.
+%% The class (test/lib/results.py) of what ended a test: a wait that has reached its end, or a wrong value.
 class({Why, Stack}) when is_list(Stack) ->
     case lists:member(if is_tuple(Why), Why =/= {} -> element(1, Why); true -> Why end,
                       [not_told, not_told_of, not_open, no_answer, never_drained, failed_to_happen]) of
         true -> timeout;
-        false -> finding
+        false -> assertion
     end;
 class(_) ->
-    finding.
+    assertion.
 
 %% The decisions of a process follow from the seed (test/seeds) and from what the process is for.
 seeded(Of) -> rand:seed(exsss, {list_to_integer(os:getenv("SEED")), erlang:phash2(Of), 1}).

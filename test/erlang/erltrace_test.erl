@@ -58,7 +58,7 @@ handle_end(test, Data, {Tell, Failed}) ->
             failed(Name, class(Reason), Ms, io_lib:format("~p:~p~n~p", [Class, Reason, Stack])),
             {Tell, Failed + 1};
         Other ->
-            failed(Name, finding, Ms, io_lib:format("~p", [Other])),
+            failed(Name, assertion, Ms, io_lib:format("~p", [Other])),
             {Tell, Failed + 1}
     end;
 handle_end(group, _, S) -> S.
@@ -77,10 +77,10 @@ failed(Name, Class, Ms, Text) ->
     io:format("  FAIL ~ts (~.1f s)~n    | ~ts~n", [Name, Ms / 1000, lists:join("\n    | ", string:split(Text, "\n", all))]),
     etreport:write("erlang", Name, fail, Class, Ms, Text).
 
-%% The class (test/lib/results.py) of what ended a test: a wait that has reached its end, or a finding.
+%% The class (test/lib/results.py) of what ended a test: a wait that has reached its end, or a wrong value.
 class(timeout) -> timeout; % EUnit's own
 class(Reason) when is_tuple(Reason), element(1, Reason) =:= never -> timeout;
-class(_) -> finding.
+class(_) -> assertion.
 
 terminate({ok, Data}, {Tell, Failed}) ->
     Tell ! {tests, proplists:get_value(pass, Data), max(Failed, proplists:get_value(fail, Data) + proplists:get_value(cancel, Data))};

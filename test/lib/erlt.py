@@ -75,7 +75,13 @@ def complaints(lines):
 
 
 class Failed(Exception):
-    """A test failed; the text says what was wrong, `kind` of which class of results.py that is."""
+    """A test failed; the text says what was wrong, `kind` of which class of results.py that is: usually a wrong value."""
+
+    kind = results.ASSERTION
+
+
+class Finding(Failed):
+    """What no test may cause, whatever it expects: a node died, or something is left behind."""
 
     kind = results.FINDING
 
@@ -84,12 +90,6 @@ class Late(Failed):
     """A wait has reached its end."""
 
     kind = results.TIMEOUT
-
-
-class Loose(Failed):
-    """A wrong value of a test that has said why load may change it."""
-
-    kind = results.ASSERTION
 
 
 class Lacking(Failed):
@@ -509,8 +509,8 @@ class Test:
 
     @contextlib.contextmanager
     def loose(self, reason):
-        """A block whose values the machine's load may change, for this reason: what is wrong in it is an assertion, which is tried again by
-        itself, instead of a finding. Exact values are the rule; use this only where no exact statement exists."""
+        """A block whose values the machine's load may change, for this reason, which is said with what is wrong in it. Exact values are the
+        rule; use this only where no exact statement exists."""
         before, self.why_loose = self.why_loose, reason
         try:
             yield
@@ -523,7 +523,7 @@ class Test:
             text += "\n" + trace.said()
             if trace.waited():
                 return Late(text)
-        return Loose(f"{text}\n(load may change it: {self.why_loose})") if self.why_loose else Failed(text)
+        return Failed(f"{text}\n(load may change it: {self.why_loose})" if self.why_loose else text)
 
     def equal(self, got, expected, what="value", trace=None):
         if got != expected:
@@ -548,7 +548,7 @@ class Test:
         if kind == "clean":
             kind, found = node(f"etw:await_clean({max(within_ms, 1000 * PATIENCE // 4)}, fun() -> {what} end)")
         if kind != "clean":
-            raise Failed("left behind in the node: " + "; ".join(found[:20]))
+            raise Finding("left behind in the node: " + "; ".join(found[:20]))
         return found
 
     def silent(self, node):
@@ -556,7 +556,7 @@ class Test:
         logged = node.logged() if node.alive() else []  # a node that was just killed may still seem to be alive
         lines = foreign(logged, self.logs)
         if lines:
-            raise Failed("in the node's log: " + "\n".join(lines[:20]))
+            raise Finding("in the node's log: " + "\n".join(lines[:20]))
 
     def end(self):
         """Ends everything that the test has started. Returns what was wrong with it, as exceptions."""
@@ -565,7 +565,7 @@ class Test:
             trace.kill()
         for node in self.used:
             if not node.alive():
-                problems.append(Failed(f"the node died: {node.err.text()[-2000:]}"))
+                problems.append(Finding(f"the node died: {node.err.text()[-2000:]}"))
                 node.end()
                 Test.shared.pop(self.otp, None)
                 continue
@@ -588,7 +588,7 @@ class Test:
                 node.err.thread.join(PATIENCE)
             said = node.complaints()
             if said:
-                problems.append(Failed("the emulator says:\n" + "\n".join(said[:40])))
+                problems.append(Finding("the emulator says:\n" + "\n".join(said[:40])))
         shutil.rmtree(self.folder, ignore_errors=True)
         return problems
 

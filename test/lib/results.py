@@ -6,9 +6,8 @@
 Fields:
     verdict  "pass", "fail" or "skip"
     class    of a failed test, otherwise null:
-             "finding"    a node or program died, a core, what a sanitizer says, something left behind, an error of lint, or a wrong value:
-                          the default
-             "assertion"  a wrong value of a test that has said why load may change it (erlt.Test.loose)
+             "finding"    a node or program died, a core, what a sanitizer says, something left behind or in a node's log, an error of lint
+             "assertion"  a wrong value, or an error of the test itself: of an exception, the default
              "timeout"    a wait has reached its end
              "machine"    the machine did not give what every program may expect: a port, memory, room on the disk, a browser that starts
     ms       from begin to end, of the processor time of all its processes cpu_ms (0: not measured)
@@ -22,6 +21,7 @@ import errno
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 
@@ -30,18 +30,22 @@ CLASSES = (FINDING, ASSERTION, TIMEOUT, MACHINE)
 TEXT = 4000  # characters of a text that are kept
 # Errors of the operating system that are the machine's.
 LACKS = {errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EADDRINUSE, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
+# What a wrong value says of a program that died: of a signal (subprocess has it as a negative status), or ended by a sanitizer.
+DEATH = re.compile(r"Sanitizer|runtime error: |Segmentation fault|core dumped|\bgot \(?-(?:4|6|7|8|11)\b")
 
 
 def class_of(error):
     """The class of an exception that ended a test. Exceptions that say theirs have it in `kind`."""
     kind = getattr(error, "kind", None)
+    if kind != MACHINE and DEATH.search(str(error)):
+        return FINDING
     if kind in CLASSES:
         return kind
     if isinstance(error, (subprocess.TimeoutExpired, TimeoutError, queue.Empty)):
         return TIMEOUT
     if isinstance(error, OSError) and error.errno in LACKS:
         return MACHINE
-    return FINDING
+    return ASSERTION
 
 
 def gravest(classes):

@@ -317,7 +317,8 @@ def test_first(t):
 
 
 def test_loose(t):
-    """A wrong value is a finding, unless the test says why load may change it; a wait that ends is late; a full disk is the machine's."""
+    """A wrong value may be tried again, and says why load may change it; what is left behind, or died, is a finding; a wait that ends is late; a
+    full disk is the machine's."""
     def loose(inner):
         with inner.loose("another may be faster"):
             inner.equal(1, 2)
@@ -326,6 +327,18 @@ def test_loose(t):
         with inner.loose("another may be faster"):
             pass
         inner.true(False, "wrong")
+
+    def odd(_):
+        int("none")
+
+    def died(inner):
+        inner.equal(-11, 0, "exit status")
+
+    def sanitized(inner):
+        inner.true(False, "ERROR: AddressSanitizer: what it says")
+
+    def left(_):
+        raise erlt.Finding("left behind")
 
     def late(inner):
         raise erlt.Late("no end")
@@ -338,14 +351,17 @@ def test_loose(t):
     os.environ["TEST_RESULTS"] = path
     try:
         with open(os.devnull, "w", encoding="ascii") as nowhere:
-            erlt.run([(f.__name__, f) for f in (loose, strict, late, full)], out=nowhere)
+            erlt.run([(f.__name__, f) for f in (loose, strict, odd, died, sanitized, left, late, full)], out=nowhere)
     finally:
         del os.environ["TEST_RESULTS"]
         if before is not None:
             os.environ["TEST_RESULTS"] = before
     with open(path, encoding="utf-8") as f:
-        t.equal({row["test"]: row["class"] for row in map(json.loads, f)},
-                {"loose": "assertion", "strict": "finding", "late": "timeout", "full": "machine"})
+        rows = list(map(json.loads, f))
+    t.equal({row["test"]: row["class"] for row in rows},
+            {"loose": "assertion", "strict": "assertion", "odd": "assertion", "died": "finding", "sanitized": "finding", "left": "finding", "late": "timeout",
+             "full": "machine"})
+    t.equal([row["test"] for row in rows if "another may be faster" in row["text"]], ["loose"])
 
 
 def test_no_end_of_a_test(t):

@@ -10,8 +10,8 @@ import { type Case, finding, InVain, loose, pageErrors, runAll, skip, Unable, us
 const ENDS: [name: string, run: () => unknown, verdict: string, why: string | null, text: RegExp | null][] = [
     ["nothing is wrong", () => {}, "pass", null, null],
     ["it cannot be run here", () => skip("no network"), "skip", null, /^no network$/],
-    ["a wrong value", () => assert.equal(1, 2), "fail", "finding", /AssertionError.*\n.*\n*1 !== 2/],
-    ["after that nothing is loose", () => assert.equal(1, 2), "fail", "finding", /1 !== 2/],
+    ["a wrong value", () => assert.equal(1, 2), "fail", "assertion", /AssertionError.*\n.*\n*1 !== 2/],
+    ["after that nothing is loose", () => assert.equal(1, 2), "fail", "assertion", /^AssertionError[\s\S]*1 !== 2/],
     [
         "a wrong value that load may explain",
         () => (loose("a sample"), assert.equal(1, 2)),
@@ -23,10 +23,10 @@ const ENDS: [name: string, run: () => unknown, verdict: string, why: string | nu
         "another error in such a test",
         () => (loose("a sample"), uses("a@h"), JSON.parse("{")),
         "fail",
-        "finding",
+        "assertion",
         /SyntaxError/,
     ],
-    ["loose without a reason", () => loose(" "), "fail", "finding", /without a reason/],
+    ["loose without a reason", () => loose(" "), "fail", "assertion", /without a reason/],
     ["a wait", () => Promise.reject(new InVain("no answer")), "fail", "timeout", /no answer/],
     [
         "a wait of Playwright's",

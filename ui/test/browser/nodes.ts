@@ -179,13 +179,18 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
                 );
                 await page.keyboard.press("Escape");
                 await page.getByRole("radio", { name: "together" }).click();
+                await same(() => page.locator("[data-testid=heatmap]").count(), 1); // until the page has drawn that, there are two
                 const whole = await HeatMapOnScreen.of(page, shown);
-                assert.equal((await whole.hover(0, bucket(1000))).count, "305");
+                await same(async () => (await whole.hover(0, bucket(1000))).count, "305");
                 await page.mouse.move(0, 0);
                 await page.getByRole("radio", { name: "merged" }).click();
-                const merged = await whole.hover(1, bucket(1000));
-                assert.equal(merged.count, "12");
-                assert.equal(merged["order/2"], "12");
+                await same(
+                    async () => {
+                        const tip = await whole.hover(1, bucket(1000));
+                        return [tip.count, tip["order/2"]];
+                    },
+                    ["12", "12"],
+                );
                 await page.mouse.move(0, 0);
                 await page.getByRole("tab", { name: "List" }).click();
                 await page.getByLabel("aggregation").selectOption("@calls");

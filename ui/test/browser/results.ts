@@ -4,8 +4,8 @@
 //
 //   timeout    a wait has ended by PATIENCE
 //   machine    the machine could not run it: no Chromium, no space, no port
-//   assertion  a value is wrong, in a test that has said why load may change it: loose()
-//   finding    everything else: a value that is wrong, a process that died, an error in the page, something left behind
+//   finding    what no test may cause: a process that died, an error in the page, something left behind
+//   assertion  everything else: a value that is wrong, an error of the test itself
 import { appendFileSync } from "node:fs";
 import { loadavg } from "node:os";
 
@@ -53,7 +53,7 @@ class Test {
 /** The test that runs; there is one at a time. */
 let now = new Test();
 
-/** From here on load may change the values that this test looks at, for this reason: a wrong one is no proof of a fault. */
+/** From here on load may change the values that this test looks at, for this reason, which is said with what is wrong. */
 export function loose(reason: string): void {
     if (reason.trim() === "") throw new Error("loose: without a reason");
     now.loose = reason;
@@ -91,7 +91,7 @@ function classOf(e: unknown, t: Test): Class {
     if (e instanceof Unable || MACHINE.test(`${code} ${message}`)) return "machine";
     if (t.findings.length > 0 || t.pages.some((p) => p.length > 0)) return "finding";
     if (e instanceof InVain || name === "TimeoutError") return "timeout";
-    return t.loose !== null && code === "ERR_ASSERTION" ? "assertion" : "finding";
+    return "assertion";
 }
 
 function write(
@@ -147,7 +147,7 @@ export async function runAll(cases: Case[], tidy: () => Promise<void> = async ()
             const { stack, message } = error as Error;
             const said = error instanceof Unable ? message : String(stack ?? error);
             const lines = [said, ...t.findings, ...t.pages.flat()];
-            if (why === "assertion") lines.unshift(`load may change it: ${t.loose}`);
+            if (why === "assertion" && t.loose !== null) lines.unshift(`load may change it: ${t.loose}`);
             const text = lines.join("\n");
             console.log(`  FAILED  ${c.name} (${why})\n${text.replace(/^/gm, "          ")}`);
             write(c, t, "fail", ms, why, text);
