@@ -228,7 +228,10 @@ export async function bench(browsers: Browsers, seconds: number, only = ""): Pro
     const server = await Server.start("");
     const figures: Figures[] = [];
     try {
-        for (const [name, view] of VIEWS.filter(([name]) => name.includes(only))) {
+        const views = VIEWS.filter(([name]) => name.includes(only));
+        if (views.length === 0)
+            throw new Error(`there is no view '${only}': columns, ${VIEWS.map(([name]) => name).join(", ")}`);
+        for (const [name, view] of views) {
             const { context } = await browsers.context();
             const page = await context.newPage();
             await page.goto(

@@ -184,13 +184,10 @@ export function nodes(b: Browsers, server: FakeServer): Case[] {
                 await same(async () => (await whole.hover(0, bucket(1000))).count, "305");
                 await page.mouse.move(0, 0);
                 await page.getByRole("radio", { name: "merged" }).click();
-                await same(
-                    async () => {
-                        const tip = await whole.hover(1, bucket(1000));
-                        return [tip.count, tip["order/2"]];
-                    },
-                    ["12", "12"],
-                );
+                await same(async () => {
+                    const tip = await whole.hover(1, bucket(1000));
+                    return [tip.count, tip["order/2"]];
+                }, ["12", "12"]);
                 await page.mouse.move(0, 0);
                 await page.getByRole("tab", { name: "List" }).click();
                 await page.getByLabel("aggregation").selectOption("@calls");
