@@ -749,6 +749,11 @@ pid_t tier_vm_pid(struct tier *t)
     return t->ops == &vm_ops ? vm_of(t)->os_pid : 0;
 }
 
+uint64_t tier_vm_passes(struct tier *t)
+{
+    return t->ops == &vm_ops ? vm_of(t)->passes : 0;
+}
+
 /* Registers us as a consumer, and starts the heartbeat. */
 static int open_consumer(struct vm *v, const struct agent_options *opt, struct diags *d)
 {
@@ -768,6 +773,8 @@ static int open_consumer(struct vm *v, const struct agent_options *opt, struct d
         etf_atom(&r, key);
         if (strcmp(key, "pid") == 0)
             v->os_pid = (pid_t)etf_uint(&r);
+        else if (strcmp(key, "passes") == 0)
+            v->passes = etf_uint(&r);
         else if (strcmp(key, "otp") == 0)
             otp = (int)etf_uint(&r);
         else if (strcmp(key, "cpus") == 0)

@@ -19,6 +19,7 @@ struct vm {
     struct catalog catalog;
     char node[256];
     pid_t os_pid;
+    uint64_t passes; /* an address: of erltrace_event (beam/agent.h) */
     uint32_t ncpus;
     int epoll, timer;   /* behind fd(): the socket, and a timer for the next read */
     struct buf text;    /* the result of enabled() */

@@ -18,5 +18,7 @@
 int tier_vm_open(const struct node_options *opt, struct tier **out, struct diags *d);
 /* Returns the OS pid of the node's VM (for $target); 0 when unknown. */
 pid_t tier_vm_pid(struct tier *t);
+/* Returns the address in that VM of the function to which programs pass events on. */
+uint64_t tier_vm_passes(struct tier *t);
 
 #endif

@@ -544,7 +544,8 @@ request({open, Lease}, Pid, #s{consumers = Cs, nif = Nif} = S) when is_integer(L
             lease_until(Heard + Lease, Pid),
             Info = [{pid, list_to_integer(os:getpid())}, {otp, S#s.otp},
                     {erts, unicode:characters_to_binary(erlang:system_info(version))}, {node, node()},
-                    {schedulers, erlang:system_info(schedulers)}, {cpus, cpus()}, {warnings, []}],
+                    {schedulers, erlang:system_info(schedulers)}, {cpus, cpus()}, {passes, nif_passes()},
+                    {warnings, []}],
             {reply, {ok, Info}, S#s{consumers = Cs#{Pid => C}, expected = max(0, S#s.expected - 1)}}
     end;
 request(Request, Pid, S0) ->
@@ -1029,6 +1030,7 @@ trace(_, _, _, _, _) -> ok.
 
 nif_loaded() -> false.
 nif_guard() -> erlang:nif_error(not_loaded).
+nif_passes() -> erlang:nif_error(not_loaded).
 nif_retire() -> erlang:nif_error(not_loaded).
 nif_funs(_Funs) -> erlang:nif_error(not_loaded).
 nif_start(_Otp) -> erlang:nif_error(not_loaded).

@@ -101,6 +101,15 @@ static ERL_NIF_TERM nif_loaded(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     return agent.atom.true_;
 }
 
+/* nif_passes() -> integer(): the address of the function that events are passed to. */
+static ERL_NIF_TERM nif_passes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    return agent_is_server(env) ? enif_make_uint64(env, (uint64_t)(uintptr_t)erltrace_event)
+                                : enif_make_badarg(env);
+}
+
 /* nif_start(Otp) -> ok: the calling process becomes the server. */
 static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -731,6 +740,7 @@ static ErlNifFunc functions[] = {
     {"enabled", 3, tracer_enabled, 0}, /* never add trace_call: see tracer.c */
     {"trace", 5, tracer_trace, 0},
     {"nif_loaded", 0, nif_loaded, 0},
+    {"nif_passes", 0, nif_passes, 0},
     {"nif_start", 1, nif_start, 0},
     {"nif_funs", 1, nif_funs, 0},
     {"nif_alias", 3, nif_alias, 0},

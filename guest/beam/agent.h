@@ -262,6 +262,12 @@ bool agent_reserve_processes(void);
 /* Returns the program that a term stands for, if the calling process is the server; else NULL. */
 struct program *agent_program(ErlNifEnv *env, ERL_NIF_TERM t);
 
+/* -- passing events on (passing.c)
+ * -------------------------------------------------------------------------------- */
+/* See engine_terms.pass. */
+__attribute__((noinline, used, visibility("default"))) void
+erltrace_event(uint64_t number, const uint64_t *arg, const uint64_t *kept);
+
 /* -- the tracer (tracer.c)
  * ------------------------------------------------------------------------- */
 ERL_NIF_TERM tracer_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

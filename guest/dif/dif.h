@@ -65,6 +65,19 @@ enum dif_subr {
     DIF_NSUBRS
 };
 
+/* What the subroutine keep() keeps for whoever an event is passed on to, by number. */
+enum dif_kept {
+    DIF_KEPT_ERLPID,
+    DIF_KEPT_ERLNAME,
+    DIF_KEPT_ERLFUNC,
+    DIF_KEPT_USTACK,
+    DIF_KEPT_ASKED,                  /* those so far are 0 if the program does not keep them */
+    DIF_KEPT_LOWER = DIF_KEPT_ASKED, /* 1: it has read a lower bound */
+    DIF_KEPT_NAME,                   /* of the probe */
+    DIF_KEPT_OWN,                    /* the program's, from here on */
+    DIF_KEPT_MOST = 64
+};
+
 #define DIF_WHOLE UINT64_MAX /* index of LDBA: argv as a whole, a list */
 
 struct dif_builtin_info {

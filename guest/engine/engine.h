@@ -156,6 +156,10 @@ struct engine_terms {
     size_t (*name)(struct engine_ctx *ctx, const char *text, size_t len, char *out);
     uint64_t (*value)(struct engine_ctx *ctx, uint64_t term, uint64_t key);
     uint64_t (*constant)(struct engine_ctx *ctx, uint64_t word);
+    /* Passes the event on to whoever watches: `arg` has the arguments that the program has read,
+     * `kept` the values that it has kept; others are undefined, but for the first ones of `kept`.
+     */
+    void (*pass)(uint64_t number, const uint64_t *arg, const uint64_t *kept);
 };
 enum { ENGINE_NAME = 80 };
 #define ENGINE_TERMS_FULL  UINT64_MAX
@@ -190,6 +194,7 @@ struct engine_ctx {
     bool anywhere;     /* belongs to no CPU: engine_options.cpu does not exclude it */
     bool own;          /* BEGIN, END or an interval, not an event of the target */
     uint64_t argv[ENGINE_ARGS];
+    uint64_t kept[DIF_KEPT_MOST]; /* for subr_pass.c; need not be zeroed */
     struct engine_range {
         uint64_t base;
         uint64_t len; /* bytes readable from base, including the NUL */

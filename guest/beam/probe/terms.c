@@ -236,6 +236,7 @@ const struct engine_terms terms_ops = {
     .name = terms_name,
     .value = terms_value,
     .constant = terms_constant,
+    .pass = erltrace_event,
 };
 
 /* -- constants --------------------------------------------------------------------------------- */
