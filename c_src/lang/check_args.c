@@ -51,21 +51,6 @@ static void add(struct found *f, const struct lang_probe *p)
             f->vague |= 1u << i;
 }
 
-/* Returns whether the pattern could mean the provider, or a per-process provider: its name followed
- * by a process id. */
-static bool matches_provider(const char *pattern, const char *name)
-{
-    char one[PROBE_NAME_MAX + 2];
-    size_t n = strlen(name);
-    if (n > PROBE_NAME_MAX)
-        return false;
-    memcpy(one, name, n);
-    memcpy(one + n, "1", 2);
-    return glob_match(pattern, name) || glob_match(pattern, one) ||
-           (strncmp(pattern, name, n) == 0 &&
-            strspn(pattern + n, "0123456789") == strlen(pattern + n));
-}
-
 /* Returns the type that the erlang provider's tables write as "char *" or "uint32_t". */
 static const struct type *table_type(struct lang *l, const char *text)
 {
@@ -111,7 +96,7 @@ static void look_at_erlang(struct lang *l, const struct lang_desc *d, struct fou
 {
     const struct probe_def *def = NULL, *any = probe_erlang_kind(PROBE_USER);
     unsigned kinds = probe_fn_match(d->name);
-    if (!matches_provider(d->prov, "erlang"))
+    if (!probe_means_provider(d->prov, "erlang"))
         return;
     while ((def = probe_erlang_next(def)) != NULL) {
         if (means(d, def))
@@ -149,7 +134,7 @@ static void look_at_untyped(struct lang *l, const struct lang_desc *d, struct fo
 static void look_at_definitions(const struct lang *l, const struct lang_desc *d, struct found *f)
 {
     for (const struct lang_provider *v = l->providers; v; v = v->next) {
-        if (!matches_provider(d->prov, v->name))
+        if (!probe_means_provider(d->prov, v->name))
             continue;
         for (const struct lang_probe *p = v->probes; p; p = p->next) {
             if (glob_match(d->name, p->name))
@@ -213,7 +198,7 @@ static bool of_kernel(void *arg, const char *prov, const char *name, const struc
 static void look_at_kernel(struct lang *l, const struct lang_desc *d, struct found *f)
 {
     struct lang_desc *known = (struct lang_desc *)(uintptr_t)d; /* only what was asked is noted */
-    const struct foreign *k = !matches_provider(d->prov, "erlang") ? foreign_of(l) : NULL;
+    const struct foreign *k = !probe_means_provider(d->prov, "erlang") ? foreign_of(l) : NULL;
     struct kernel_walk w = {l, {NULL, false, 0}};
     const struct probe_spec spec = {d->prov, d->mod, d->func, d->name, 0};
     if (k && !d->kernel_asked) {

@@ -146,7 +146,7 @@ const struct type *check_ident(struct lang *l, struct node *n)
         return n->type = id->var->type;
     case ID_BUILTIN:
         n->kind = N_BUILTIN;
-        l->knows_foreign |= type_refers(id->type) && !l->library; /* curthread */
+        l->knows_foreign |= type_refers(id->type) && !l->library && !l->opt->nodes; /* curthread */
         n->num = id->num;
         return n->type = id->type;
     case ID_ARRAY:

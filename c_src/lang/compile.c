@@ -7,6 +7,7 @@
 
 #include "lang/prog.h"
 #include "lang/provider.h"
+#include "util/buftext.h"
 
 enum { STACKFRAMES = 20, USTACKFRAMES = 100, JSTACKFRAMES = 50, MAXFRAMES = 127 };
 
@@ -15,7 +16,8 @@ struct compile {
     struct lang_options lopt;    /* the same for the checker; refreshed after each setopt */
     struct diags *diags;
     struct lang *lang;
-    bool failed; /* at least one program did not compile */
+    bool failed;        /* at least one program did not compile */
+    struct buf passing; /* struct passed, of compile_image_mixed */
 };
 
 static void refresh(struct compile *c)
@@ -69,6 +71,7 @@ struct compile *compile_new(struct compile_options *opt, struct diags *d)
     c->lopt.opthint = opthint;
     c->lopt.foreign = foreign;
     c->lopt.kernel = c->opt->kernel;
+    c->lopt.nodes = c->opt->nodes;
     c->lopt.setopt_arg = c;
     refresh(c);
     c->lang = lang_new(&c->lopt, d);
@@ -84,6 +87,7 @@ void compile_free(struct compile *c)
     if (!c)
         return;
     lang_free(c->lang);
+    buf_free(&c->passing);
     et_free(c);
 }
 
@@ -277,7 +281,7 @@ const char *compile_key_means(const struct compile *c, uint32_t agg, unsigned ke
     return a && key < a->nkeys ? lang_means_text[a->means[key]] : NULL;
 }
 
-int compile_image(struct compile *c, struct dif_image *img)
+static int make_image(struct compile *c, const struct gen *how, struct dif_image *img)
 {
     struct gen g;
     if (c->failed)
@@ -286,7 +290,72 @@ int compile_image(struct compile *c, struct dif_image *img)
     if (unknown != 0)
         return unknown;
     gen_init(&g, c->diags, c->opt);
+    if (how) {
+        g.passing = how->passing;
+        g.is_of_node = how->is_of_node;
+        g.is_of_node_arg = how->is_of_node_arg;
+    }
     int err = generate(&g, c->lang);
+    if (err == 0)
+        err = gen_finish(&g, img);
+    gen_free(&g);
+    return complain(c, err);
+}
+
+void compile_descriptions(const struct compile *c,
+                          void (*fn)(void *arg, const struct probe_spec *spec), void *arg)
+{
+    for (const struct lang_clause *k = c->failed ? NULL : lang_clauses(c->lang); k; k = k->next)
+        for (const struct lang_desc *d = k->descs; d; d = d->next) {
+            const struct probe_spec spec = {d->prov, d->mod, d->func, d->name, d->id};
+            fn(arg, &spec);
+        }
+}
+
+int compile_image(struct compile *c, struct dif_image *img)
+{
+    return make_image(c, NULL, img);
+}
+
+int compile_image_mixed(struct compile *c,
+                        bool (*of_node)(void *arg, const struct probe_spec *spec), void *arg,
+                        struct dif_image *img)
+{
+    const struct gen how = {.passing = &c->passing, .is_of_node = of_node, .is_of_node_arg = arg};
+    buf_reset(&c->passing);
+    int err = make_image(c, &how, img);
+    return err == 0 && c->passing.oom ? complain(c, ET_ENOMEM) : err;
+}
+
+/* As `generate`, for the nodes. `clause` has room for all clauses of the image. */
+static int generate_passing(struct gen *g, const struct compile *c,
+                            const struct lang_clause **clause, const struct compile_set *set,
+                            uint32_t n)
+{
+    uint32_t number = 0;
+    int caught = setjmp(g->trap);
+    if (caught != 0)
+        return -caught;
+    gen_str(g, "");
+    for (const struct lang_clause *k = lang_clauses(c->lang); k; k = k->next)
+        for (const struct lang_desc *d = k->descs; d; d = d->next)
+            clause[number++] = k;
+    for (uint32_t i = 0; i < n; i++)
+        gen_passing_clause(g, &set[i], clause, &c->passing);
+    return 0;
+}
+
+int compile_passing(struct compile *c, const struct compile_set *set, uint32_t n,
+                    struct dif_image *img)
+{
+    struct gen g;
+    size_t clauses = 1;
+    for (const struct lang_clause *k = lang_clauses(c->lang); k; k = k->next)
+        for (const struct lang_desc *d = k->descs; d; d = d->next)
+            clauses++;
+    gen_init(&g, c->diags, c->opt);
+    const struct lang_clause **clause = arena_array(&g.arena, clauses, sizeof *clause);
+    int err = clause ? generate_passing(&g, c, clause, set, n) : ET_ENOMEM;
     if (err == 0)
         err = gen_finish(&g, img);
     gen_free(&g);

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "dif/dif.h"
+#include "probe/probe.h"
 
 /* The kind of a program text; it decides what a bare word in a probe description means. All but the
  * last are enum erltrace_spec. */
@@ -61,6 +62,7 @@ struct compile_options {
     const char *(*opthint)(void *arg,
                            const char *name); /* returns a hint for that error; may be NULL */
     bool kernel; /* the programs are for the kernel, whatever their probes are */
+    bool nodes;  /* they are for nodes, unless a probe of the kernel is named */
     /* Returns what the kernel says of itself, which must outlive the compile; NULL: nothing, for
      * the reason *why. Called once, when a program for the kernel names what it does not know. May
      * be NULL. */
@@ -157,6 +159,34 @@ const char *compile_key_means(const struct compile *c, uint32_t agg, unsigned ke
 
 /* Generates the image of everything added so far. img must be initialised; it owns its contents. */
 int compile_image(struct compile *c, struct dif_image *img);
+/* Calls fn for each probe description, in the order of the image's clauses. */
+void compile_descriptions(const struct compile *c,
+                          void (*fn)(void *arg, const struct probe_spec *spec), void *arg);
+/* The same as compile_image for the kernel tier, when nodes pass it the events of their probes,
+ * which of_node tells from others: what only a node has is left to it, as far as it can evaluate
+ * the expression without the kernel, and without a fault. */
+int compile_image_mixed(struct compile *c,
+                        bool (*of_node)(void *arg, const struct probe_spec *spec), void *arg,
+                        struct dif_image *img);
+/* What clauses read of an event besides, as a set: 1 << N each of the arguments, and of others. */
+enum {
+    PASSING_ARGUMENTS = 10,
+    PASSING_ERLPID = 1 << PASSING_ARGUMENTS,
+    PASSING_ERLNAME = PASSING_ERLPID << 1,
+    PASSING_ERLFUNC = PASSING_ERLPID << 2,
+    PASSING_STACK = PASSING_ERLPID << 3 /* ustack() */
+};
+uint32_t compile_reads(const struct dif_image *img, uint32_t clause);
+/* Generates the image for nodes, after compile_image_mixed: clause i computes for a set of that
+ * image's clauses what they read, and passes the event with the EPID as its number
+ * (beam/passing.c), unless none of their predicates can be true. Returns 0 or an error
+ * with a diagnostic. */
+struct compile_set {
+    const uint32_t *clause; /* n of them, ascending */
+    uint32_t n, reads;      /* reads: compile_reads of all of them */
+};
+int compile_passing(struct compile *c, const struct compile_set *set, uint32_t n,
+                    struct dif_image *img);
 /* Writes the programs as a tree, in lines for people to read. Writes nothing after an error. */
 void compile_tree(const struct compile *c, struct buf *out);
 void compile_free(struct compile *c);

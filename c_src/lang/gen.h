@@ -37,7 +37,11 @@ struct gen {
     uint32_t clause_part; /* where the clause's parts begin */
     uint32_t clause_subs; /* recording sub-clauses of the clause so far */
     uint32_t regs;        /* bit set: registers in use */
-    unsigned maybe;       /* above 0: the code being generated may be skipped at run time */
+    struct buf *passing;  /* struct passed: what is left to nodes; NULL: nothing is */
+    bool (*is_of_node)(void *arg, const struct probe_spec *spec); /* with `passing` */
+    void *is_of_node_arg;
+    bool of_node;   /* the clause is on probes of a node */
+    unsigned maybe; /* above 0: the code being generated may be skipped at run time */
     struct reuse reuse[REUSE_MAX];
     unsigned nreuse;
     const struct diag_pos *pos; /* position of what is being generated, for gen_fail */
@@ -146,6 +150,20 @@ void reuse_store(struct gen *g, const struct lang_var *v);
 void reuse_store_memory(struct gen *g);
 /* Frees a register that only keeps a value for later; returns false if there is none. */
 bool reuse_evict(struct gen *g);
+
+/* -- gen_passing.c -- */
+/* An expression that a node evaluates for a clause of the image: element `at` of _passed. */
+struct passed {
+    const struct node *node;
+    uint32_t clause, at;
+};
+/* Returns whether n is to be evaluated by a node. */
+bool gen_is_passed(const struct gen *g, const struct node *n);
+/* Generates the reading of its value. */
+unsigned gen_passed(struct gen *g, const struct node *n);
+/* Generates the node's clause for a set; `clause` has the clauses by their numbers in the image. */
+void gen_passing_clause(struct gen *g, const struct compile_set *set,
+                        const struct lang_clause *const *clause, const struct buf *passing);
 
 /* -- gen_clause.c -- */
 void gen_clause(struct gen *g, const struct lang_clause *c, const struct lang_desc *d);

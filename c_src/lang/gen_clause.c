@@ -8,6 +8,7 @@
  * A false predicate branches to the final RET. Each statement is one action, and its instructions
  * follow those of the previous one, so an action and an offset identify a fault. */
 #include "lang/gen.h"
+#include "probe/probe.h"
 
 #include <string.h>
 
@@ -207,6 +208,8 @@ void gen_clause(struct gen *g, const struct lang_clause *c, const struct lang_de
     memset(&out, 0, sizeof out);
     g->pos = &d->pos;
     g->regs = 0;
+    const struct probe_spec spec = {d->prov, d->mod, d->func, d->name, d->id};
+    g->of_node = g->passing != NULL && g->is_of_node(g->is_of_node_arg, &spec);
     reuse_plan(g, c);
     g->clause_code = (uint32_t)(g->code.len / 4);
     g->clause_part = parts_so_far(g);

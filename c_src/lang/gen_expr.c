@@ -632,6 +632,8 @@ unsigned gen_make(struct gen *g, const struct node *n)
 {
     unsigned r;
     g->pos = &n->pos;
+    if (gen_is_passed(g, n))
+        return gen_passed(g, n);
     switch ((enum node_kind)n->kind) {
     case N_INT: return gen_int_value(g, n->num);
     case N_STR:

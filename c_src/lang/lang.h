@@ -36,6 +36,7 @@ struct lang_options {
     const char *(*opthint)(void *arg,
                            const char *name); /* returns a hint for that error; may be NULL */
     bool kernel; /* the program is for the kernel, whatever its probes are */
+    bool nodes;  /* it is for nodes, unless a probe of the kernel is named */
     /* Returns what the kernel says of itself, which lives as long as the programs; NULL: nothing,
      * for the reason *why. Asked once, when a program for the kernel names what it does not know.
      * May be NULL. */

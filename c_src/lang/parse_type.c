@@ -478,7 +478,7 @@ static void enumerators(struct lex *lx, struct type *t)
 static const struct type *scoped_tag(struct lex *lx, const struct diag_pos *pos, enum tok kw,
                                      const char *tag)
 {
-    lx->l->knows_foreign |= !lx->l->library; /* the program speaks of the kernel */
+    lx->l->knows_foreign |= !lx->l->library && !lx->l->opt->nodes; /* it speaks of the kernel */
     const struct type *t = foreign_tag(lx->l, kw, foreign_name(tag));
     if (!t)
         lang_fail(lx->l, pos, "D_UNKNOWN", lx->l->foreign_lack,

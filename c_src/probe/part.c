@@ -13,6 +13,19 @@ bool probe_glob_provider(const char *pattern, const char *provider)
     return glob_match(pattern, provider);
 }
 
+bool probe_means_provider(const char *pattern, const char *name)
+{
+    char one[PROBE_NAME_MAX + 2];
+    size_t n = strlen(name);
+    if (n > PROBE_NAME_MAX)
+        return false;
+    memcpy(one, name, n);
+    memcpy(one + n, "1", 2);
+    return glob_match(pattern, name) || glob_match(pattern, one) ||
+           (strncmp(pattern, name, n) == 0 &&
+            strspn(pattern + n, "0123456789") == strlen(pattern + n));
+}
+
 bool probe_glob_function(const char *pattern, const char *name, unsigned arity)
 {
     char full[512];

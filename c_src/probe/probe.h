@@ -25,6 +25,9 @@ struct probe_spec {
 /* Matches the provider part against a node's provider name ("erlang1234"). The bare word "erlang"
  * matches any node as well: our addition, since users rarely know the pid. */
 bool probe_glob_provider(const char *pattern, const char *provider);
+/* Returns whether the pattern could mean the provider, or a per-process provider: its name followed
+ * by a process id. */
+bool probe_means_provider(const char *pattern, const char *provider);
 /* Matches the function part against a function. A pattern with '/' is compared with "name/arity",
  * one without with "name": "map" matches lists:map/2, "map/2" only that arity. */
 bool probe_glob_function(const char *pattern, const char *name, unsigned arity);
