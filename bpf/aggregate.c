@@ -109,6 +109,7 @@ RT rt_key_copy(u64 p, u64 place, u64 n)
 }
 
 enum { HEAD = 16, Q_ZERO = 63 };
+#define LOWER 0x80000000u /* RECORD_ENTRY_LOWER */
 
 INLINE u64 log2_of(u64 m)
 {
@@ -314,6 +315,10 @@ RT rt_agg(u64 p, u64 n, u64 agg, u64 value, u64 incr)
     if (n > K(KEY_SIZE) || agg >= K(NAGGS))
         return 0;
     volatile struct kagg *a = AT(K(AGGS) + agg * sizeof(struct kagg), sizeof(struct kagg), 0);
+    if (k->lower != 0 && a->func == AGG_STDDEV) { /* it may be less, and it may be more */
+        k->lower = 0;
+        return rt_dropped(p, DROP_UNCOUNTED, 1);
+    }
     u64 h = hashed(p, n, agg + 1), high = h & 0xffffffff00000000ul, cell = h & (K(CELLS) - 1);
     u64 c = GET(u64, k->index + cell * 8, 0);
     u64 words = cell_holds(p, n, agg, a->nwords, k->adata, c, high);
@@ -325,6 +330,10 @@ RT rt_agg(u64 p, u64 n, u64 agg, u64 value, u64 incr)
             words = to != 0 ? rt_entry(p, n, agg, to - 1, high) : 0;
         if (words == 0)
             return rt_dropped(p, DROP_AGGREGATION, 1);
+    }
+    if (k->lower != 0) {
+        k->lower = 0;
+        PUT(u32, words - 4, GET(u32, words - 4, 0) | LOWER, 0); /* of the entry's head */
     }
     COUNT(p, T_UPDATES, 1, 0);
     return words_update(agg, a, words, (s64)value, incr);

@@ -35,6 +35,40 @@ INLINE u32 word32(u64 at)
     return v;
 }
 
+/* The address of a text that a node has kept for the event, by number; 0: there is none, or it is
+ * no address of a process, which alone may be read on the word of one. */
+RT rt_passed_text(u64 p, u64 i)
+{
+    struct kslot *k = SLOT(p, 0);
+    u64 at = k->about != 0 ? word(k->about + i * 8) : 0;
+    return at >> 47 == 0 ? at : 0;
+}
+
+/* What a node has kept for the event, by number. */
+RT rt_passed(u64 p, u64 i)
+{
+    struct kslot *k = SLOT(p, 0);
+    if (i >= KABOUT_TEXT)
+        return rt_passed_text(p, i - KABOUT_TEXT);
+    return k->about != 0 ? word(k->about + i * 8) : 0;
+}
+
+/* probename: of some probes the node alone knows it. */
+RT rt_probename(u64 p)
+{
+    struct kslot *k = SLOT(p, 0);
+    u64 passed = rt_passed_text(p, KABOUT_NAME);
+    return passed != 0 ? passed : GET(u64, k->entry + __builtin_offsetof(struct kentry, name), 0);
+}
+
+/* Notes whether the node has read a lower bound for the event. */
+RT rt_lower(u64 p)
+{
+    struct kslot *k = SLOT(p, 0);
+    k->lower = k->about != 0 && word(k->about + KABOUT_LOWER * 8) == 1;
+    return 0;
+}
+
 /* Returns the address of the Erlang process that this thread runs, the same throughout a clause; 0:
  * it runs none, or that is not known. */
 RT rt_process(u64 p)
@@ -76,6 +110,9 @@ RT rt_erlpid(u64 p)
 {
     struct kslot *k = SLOT(p, 0);
     u64 end = p + K(KSLOT) + __builtin_offsetof(struct kslot, erlpid) + KMEM_ERLPID - 1;
+    u64 passed = rt_passed_text(p, KABOUT_ERLPID);
+    if (passed != 0)
+        return passed;
     if (k->thread != 0 || rt_process(p) == 0)
         return KMEM_TAG + end;
     u64 tgid = bpf_get_current_pid_tgid() >> 32, beam = k->beam, id = k->id;
@@ -182,6 +219,9 @@ RT rt_erlname(u64 p)
 {
     struct kslot *k = SLOT(p, 0);
     u64 text = p + K(KSLOT) + __builtin_offsetof(struct kslot, erlname);
+    u64 passed = rt_passed_text(p, KABOUT_ERLNAME);
+    if (passed != 0)
+        return passed;
     u64 process = k->thread == 0 ? rt_process(p) : 0;
     if (process == 0)
         return KMEM_TAG + p + K(KSLOT) + __builtin_offsetof(struct kslot, erlpid) + KMEM_ERLPID - 1;

@@ -166,6 +166,9 @@ RT rt_erlfunc(u64 p)
     struct kslot *k = SLOT(p, 0);
     u64 text = p + MEMBER_AT(erlfunc);
     u64 none = KMEM_TAG + p + MEMBER_AT(erlpid) + KMEM_ERLPID - 1;
+    u64 passed = rt_passed_text(p, KABOUT_ERLFUNC);
+    if (passed != 0)
+        return passed;
     k->erlframe[0] = 0;
     if (k->thread == 0)
         rt_frames(p, p + MEMBER_AT(erlframe), 0, KMEM_FIRST);

@@ -14,6 +14,8 @@ INLINE u64 half(struct kslot *k, u64 p)
     k->record = 0;
     k->in_error = 0;
     k->thread = 0;
+    k->about = 0;
+    k->lower = 0;
     k->left = K(BUDGET);
     k->have = 0;
     return p;

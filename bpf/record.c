@@ -13,7 +13,7 @@ RT rt_dropped(u64 p, u64 kind, u64 n)
     struct kslot *k = SLOT(p, 0);
     (void)k;
     u32 cpu = bpf_get_smp_processor_id();
-    if (kind > DROP_SHAPE)
+    if (kind > DROP_LOWER)
         return 0;
     volatile u64 *c = AT(p + K(T_DROP) + kind * 8, 8, 0);
     *c += n;

@@ -139,6 +139,7 @@ u64 rt_take(u64 p, u64 n);
 u64 rt_field(u64 at, u64 which);
 u64 rt_task(u64 p, u64 which);
 u64 rt_curthread(u64 p);
+u64 rt_passed_text(u64 p, u64 i);
 
 /* The length of what text() has copied last. */
 #define LENGTH kept[KMEM_ARGS + 1]

@@ -47,7 +47,7 @@ static bool alike(const struct kevent_probe *a, const struct kevent_probe *b, ui
     const struct kprobe *x = a->probe, *y = b->probe;
     bool same = x->key != NULL && y->key != NULL && same_value(x->key, y->key) &&
                 x->nwhen == y->nwhen && same_value(x->error, y->error) &&
-                same_value(x->thread, y->thread) && a->n == b->n;
+                same_value(x->thread, y->thread) && same_value(x->about, y->about) && a->n == b->n;
     for (uint32_t i = 0; same && i < x->nwhen; i++)
         same = same_value(&x->when[i], &y->when[i]);
     for (uint32_t i = 0; same && i < a->n; i++)
@@ -368,7 +368,8 @@ static void stacks(struct kcode *c, const struct kevent_probe *p, const struct d
                    const struct kgen_frames *least, struct ksyms *syms)
 {
     static const char *const functions[KMEM_ABOVE] = {"__bpf_trace_", "__traceiter_"};
-    struct kmain_above above = {.skip = 2}; /* the program, and what every program is run by */
+    struct kmain_above above = {.skip = 2, /* the program, and what every program is run by */
+                                .passed = p->probe->about != NULL};
     struct kgen_frames frames = *least;
     for (uint32_t i = 0; i < p->n; i++)
         kgen_frames(img, p->b[i].clause, &frames);
@@ -397,6 +398,10 @@ static void block(struct kcode *c, const struct kblock *b, const struct dif_imag
     if (p->probe->thread != NULL) {
         value(c, p->probe->thread);
         kcode_store(c, BPF_DW, KSLOT, offsetof(struct kslot, thread), VALUE);
+    }
+    if (p->probe->about != NULL) {
+        value(c, p->probe->about);
+        kcode_store(c, BPF_DW, KSLOT, offsetof(struct kslot, about), VALUE);
     }
     for (unsigned n = 0; n < KMEM_ARGS; n++) {
         if ((b->reads >> n & 1) == 0)

@@ -117,6 +117,7 @@ static bool has_builtin(unsigned b)
     case DIF_BUILTIN_erlpid:
     case DIF_BUILTIN_erlname:
     case DIF_BUILTIN_erlfunc:
+    case DIF_BUILTIN__passed:
     case DIF_BUILTIN_probeprov:
     case DIF_BUILTIN_probemod:
     case DIF_BUILTIN_probefunc:
@@ -193,6 +194,15 @@ bool kgen_uses(const struct dif_image *img, unsigned builtin)
     return false;
 }
 
+bool kgen_clause_uses(const struct dif_image *img, uint32_t clause, unsigned builtin)
+{
+    const struct dif_clause *c = &img->clauses[clause];
+    for (uint32_t i = c->code; i < c->code + c->ncode; i++)
+        if (img->code[i] >> 24 == DIF_OP_LDB && (img->code[i] & 65535) == builtin)
+            return true;
+    return false;
+}
+
 bool kgen_reads_kernel(const struct dif_image *img)
 {
     static const unsigned builtins[] = {DIF_BUILTIN_ppid,      DIF_BUILTIN__pgid, DIF_BUILTIN__sid,
@@ -205,7 +215,7 @@ bool kgen_reads_kernel(const struct dif_image *img)
         if (calls(img, readers[i].subr))
             return true;
     for (uint32_t i = 0; i < img->ncode; i++)
-        if (img->code[i] >> 24 == DIF_OP_LDBA ||
+        if ((img->code[i] >> 24 == DIF_OP_LDBA && (img->code[i] & 65535) != DIF_BUILTIN__passed) ||
             (img->code[i] >> 24 == DIF_OP_CALL && (img->code[i] & 65535) == DIF_SUBR_d_path))
             return true;
     return false;
@@ -221,7 +231,8 @@ int kgen_check(const struct dif_image *img, struct diags *d)
             return cannot(d, dif_action_info(img->actions[i].kind)->name, "()");
     for (uint32_t i = 0; i < img->ncode; i++) {
         const unsigned op = img->code[i] >> 24, imm = img->code[i] & 65535;
-        if (op == DIF_OP_CALL && subrs[imm] == NULL && imm != DIF_SUBR_lower)
+        if (op == DIF_OP_CALL && subrs[imm] == NULL && imm != DIF_SUBR_lower &&
+            imm != DIF_SUBR_uncounted)
             return cannot(d, dif_subr_info(imm)->name, "()");
         if ((op == DIF_OP_LDBA || op == DIF_OP_LDB) && !has_builtin(imm))
             return cannot(d, dif_builtin_info(imm)->name, "");
@@ -612,7 +623,7 @@ static void builtin(struct kgen *g, unsigned which, uint32_t pc)
     case DIF_BUILTIN_probeprov: entry(g, BPF_DW, offsetof(struct kentry, prov)); break;
     case DIF_BUILTIN_probemod: entry(g, BPF_DW, offsetof(struct kentry, mod)); break;
     case DIF_BUILTIN_probefunc: entry(g, BPF_DW, offsetof(struct kentry, func)); break;
-    case DIF_BUILTIN_probename: entry(g, BPF_DW, offsetof(struct kentry, name)); break;
+    case DIF_BUILTIN_probename: call(g, "rt_probename"); break;
     case DIF_BUILTIN_id: entry(g, BPF_W, offsetof(struct kentry, id)); break;
     case DIF_BUILTIN_errno: kcode_load(c, BPF_DW, R0, KSLOT, MEMBER(error)); break;
     case DIF_BUILTIN_curthread: call(g, "rt_curthread"); break;
@@ -643,8 +654,10 @@ static void element(struct kgen *g, unsigned which, unsigned index, uint32_t pc)
         call_checked(g, "rt_fd_mount", pc);
         return;
     }
-    if (which == DIF_BUILTIN__fd_fs || which == DIF_BUILTIN_uregs) {
-        call(g, which == DIF_BUILTIN_uregs ? "rt_ureg" : "rt_fd_fs");
+    if (which == DIF_BUILTIN__fd_fs || which == DIF_BUILTIN_uregs || which == DIF_BUILTIN__passed) {
+        call(g, which == DIF_BUILTIN_uregs     ? "rt_ureg"
+                : which == DIF_BUILTIN__passed ? "rt_passed"
+                                               : "rt_fd_fs");
         return;
     }
     kcode_set(g->c, R3,
@@ -657,8 +670,14 @@ static void element(struct kgen *g, unsigned which, unsigned index, uint32_t pc)
 static void subroutine(struct kgen *g, unsigned which, uint32_t pc)
 {
     const struct dif_subr_info *is = dif_subr_info(which);
-    if (which == DIF_SUBR_lower) { /* nothing here is a size that is counted in part */
-        kcode_set(g->c, R0, 0);
+    if (which == DIF_SUBR_lower) {
+        call(g, "rt_lower");
+        return;
+    }
+    if (which == DIF_SUBR_uncounted) {
+        kcode_set(g->c, R2, RECORD_DROP_UNCOUNTED);
+        kcode_set(g->c, R3, 1);
+        call(g, "rt_dropped");
         return;
     }
     for (unsigned i = 0; i < g->depth && i < 4; i++)

@@ -26,6 +26,8 @@ int kgen_check_fields(const struct dif_image *img, const struct kfield field[KFI
 
 /* Returns whether the image reads a builtin variable. */
 bool kgen_uses(const struct dif_image *img, unsigned builtin);
+/* ... and whether a clause does. */
+bool kgen_clause_uses(const struct dif_image *img, uint32_t clause, unsigned builtin);
 /* Returns whether its programs read structures of the kernel (kfield.h). */
 bool kgen_reads_kernel(const struct dif_image *img);
 

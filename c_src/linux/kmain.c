@@ -68,9 +68,10 @@ void kmain_stacks(struct kcode *c, const struct kgen_frames *f, const struct kma
     kcode_helper(c, FN_PID);
     kcode_alu_imm(c, BPF_RSH, R0, 32);
     kcode_store(c, BPF_DW, KMAIN_KSLOT, MEMBER(upid), R0);
-    read_stack(c, f->user, MEMBER(ustack), MEMBER(nustack), USER);
-    static const char *const more[] = {"rt_unwind", "rt_erlang_frames"};
-    for (unsigned i = 0; i < sizeof more / sizeof *more; i++) {
+    static const char *const more[] = {"rt_unwind", "rt_erlang_frames", "rt_passed_stack"};
+    if (!above->passed)
+        read_stack(c, f->user, MEMBER(ustack), MEMBER(nustack), USER);
+    for (unsigned i = above->passed ? 2 : 0; i < (above->passed ? 3 : 2); i++) {
         kcode_alu(c, BPF_MOV, R1, KMAIN_PLACE);
         kcode_set(c, R2, f->user);
         kcode_call(c, more[i]);

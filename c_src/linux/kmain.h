@@ -12,6 +12,7 @@ enum { KMAIN_CONTEXT = 6, KMAIN_PLACE, KMAIN_KSLOT, KMAIN_VALUE };
  * jump: the one that runs a tracepoint's program, and the one that runs all of a tracepoint. */
 struct kmain_above {
     uint64_t skip; /* frames that always are there */
+    bool passed;   /* the process passes its own stack (kslot.about) */
     struct kmain_range {
         uint64_t start, size; /* size 0: there is none */
     } range[KMEM_ABOVE];

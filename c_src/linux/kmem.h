@@ -186,6 +186,10 @@ enum kmem_field {
         KFIELDS
 };
 
+/* What a node keeps of an event that it passes on, in words: enum dif_kept. */
+enum { KABOUT_ERLPID, KABOUT_ERLNAME, KABOUT_ERLFUNC, KABOUT_STACK, KABOUT_LOWER, KABOUT_NAME };
+enum { KABOUT_TEXT = 64 /* added to the number of a value that is the address of a text */ };
+
 enum { KMEM_HOPS = 4 };
 
 /* How one is read: `off` of each of n structures, the last with `size` bytes; n 0: this kernel has
@@ -237,12 +241,16 @@ struct kslot {
     uint64_t seq;    /* odd: taken */
     uint64_t entry;  /* place of its struct kentry */
     uint64_t thread; /* the struct task_struct that it fires for; 0: the running one */
+    uint64_t about; /* of an event that a node passes on: where the process has what it has kept for
+                       us, KABOUT_ERLPID and so on; 0: it is none */
     uint32_t epid;
     uint32_t at;      /* the instruction that may fault */
     uint32_t faulted; /* 1: a fault; 2: a dynamic variable found no room */
     uint32_t fault;
     uint64_t value;
     uint32_t in_error;
+    uint32_t lower; /* the next update of an aggregation is of a lower bound */
+    uint32_t unused2;
     uint32_t action; /* of the fault: 1.., 0: the predicate */
     uint32_t offset; /* bytes from the start of the action's instructions */
     uint32_t unused;

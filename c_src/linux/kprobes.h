@@ -65,8 +65,11 @@ struct kprobe {
      * always those of the running one. */
     const struct kvalue *thread;
     const struct kvalue *error; /* of errno; NULL: 0 */
+    const struct kvalue *about; /* of kslot.about; NULL: 0 */
     /* Of a place: */
-    bool is_entry; /* its place is that of a function's first instruction */
+    bool is_entry;  /* its place is that of a function's first instruction */
+    bool shares;    /* the place is that of others of this point, which the key tells apart */
+    uint32_t shown; /* ... and the id that programs see */
     const struct ksyms_file *file;
     uint64_t offset;  /* in the file */
     uint64_t counter; /* likewise, of the counter that is kept while it is traced; 0: none */

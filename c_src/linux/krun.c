@@ -550,6 +550,30 @@ static bool is_for_others(const struct krun_plan *plan)
     return false;
 }
 
+static bool any_uses(const struct krun *r, const struct engine_binding *b, uint32_t n,
+                     unsigned builtin)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (kgen_clause_uses(&r->engine->img, b[i].clause, builtin))
+            return true;
+    return false;
+}
+
+/* Returns whether a built-in variable is read where no node passes it on. */
+static bool finds_itself(const struct krun *r, unsigned builtin)
+{
+    const struct krun_plan *p = r->plan;
+    bool uses = false;
+    for (uint32_t i = 0; i < p->nown && !uses; i++)
+        uses = any_uses(r, p->own[i].b, p->own[i].n, builtin);
+    for (uint32_t i = 0; i < p->nclocks && !uses; i++)
+        uses = any_uses(r, p->clock[i].b, p->clock[i].n, builtin);
+    for (uint32_t i = 0; i < p->nevents && !uses; i++)
+        uses =
+            p->event[i].probe->about == NULL && any_uses(r, p->event[i].b, p->event[i].n, builtin);
+    return uses;
+}
+
 /* Finds what the programs are to know of the running kernel. */
 static int look_into_kernel(struct krun *r, struct diags *d)
 {
@@ -557,9 +581,9 @@ static int look_into_kernel(struct krun *r, struct diags *d)
     struct kgen_frames frames = {0};
     for (uint32_t i = 0; i < img->nclauses; i++)
         kgen_frames(img, i, &frames);
-    const bool func = kgen_uses(img, DIF_BUILTIN_erlfunc), stacks = func || frames.user > 0,
-               asked = func || kgen_uses(img, DIF_BUILTIN_erlpid) ||
-                       kgen_uses(img, DIF_BUILTIN_erlname);
+    const bool func = finds_itself(r, DIF_BUILTIN_erlfunc), stacks = func || frames.user > 0,
+               asked = func || finds_itself(r, DIF_BUILTIN_erlpid) ||
+                       finds_itself(r, DIF_BUILTIN_erlname);
     if (kgen_uses(img, DIF_BUILTIN__chip))
         find_chips(control(r), r->ncpus);
     /* It is no error of a stack that it has no Erlang frames. */
@@ -591,7 +615,7 @@ static int check_places(const struct krun_plan *plan, struct diags *d)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < plan->nevents; i++)
-        n += plan->event[i].probe->file != NULL;
+        n += plan->event[i].probe->file != NULL && !plan->event[i].probe->shares;
     const uint32_t most = n > 0 && kplaces_many() ? PLACES_MOST : PLACES_ONE_BY_ONE_MOST;
     return n <= most ? 0
                      : diag_error(d, ET_ELIMIT, NULL, "KERNEL_PLACES",
@@ -821,6 +845,7 @@ struct placing {
     const struct kprobe **probe; /* by program, then file; n of them */
     size_t n, refused;
     size_t unsafe; /* left out, as a breakpoint could change what the program does */
+    bool lost;     /* one that a node's events come by is left out */
     int why;
 };
 
@@ -869,6 +894,7 @@ static int place_some(struct placing *p, size_t from, size_t n)
         const ssize_t got = pread(fd, code, sizeof code, (off_t)of->offset);
         if (kinsn_unsafe(code, got > 0 ? (size_t)got : 0, of->is_entry)) {
             p->unsafe++;
+            p->lost |= of->shares;
             continue;
         }
         const size_t at = kinsn_doubtful(code, got > 0 ? (size_t)got : 0) ? --tail : head++;
@@ -886,7 +912,9 @@ static int place_some(struct placing *p, size_t from, size_t n)
                                    .offset = offset + i,
                                    .counter = counter + i,
                                    .cookie = cookie + i};
+        const size_t refused = p->refused;
         err = kplaces_attach(program, &of, keep_place, p, &p->refused, &p->why, p->d);
+        p->lost |= first->shares && p->refused > refused;
     }
     close(fd);
     return err;
@@ -907,6 +935,11 @@ static int place_all(struct placing *p, krun_progress_fn *progress, void *arg)
     }
     if (err != 0)
         return err;
+    if (p->lost)
+        return diag_error(p->d, ET_EUNSUP, NULL, "KERNEL_UPROBES", NULL,
+                          "%sthe kernel takes no breakpoint at the place where a node passes its "
+                          "events on",
+                          no_tracing);
     if (p->n > 0 && p->unsafe == p->n)
         return diag_error(
             p->d, ET_EUNSUP, NULL, "KERNEL_UPROBES", NULL,
@@ -936,9 +969,14 @@ int krun_place(struct krun *r, krun_progress_fn *progress, void *arg, struct dia
     p.probe = et_rearray(NULL, r->plan->nevents + 1u, sizeof *p.probe);
     if (p.probe == NULL)
         return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
-    for (uint32_t i = 0; i < r->plan->nevents; i++)
-        if (r->plan->event[i].probe->file != NULL)
-            p.probe[p.n++] = r->plan->event[i].probe;
+    for (uint32_t i = 0; i < r->plan->nevents; i++) {
+        const struct kprobe *of = r->plan->event[i].probe;
+        bool placed = of->file == NULL;
+        for (size_t k = p.n; of->shares && k > 0 && !placed; k--)
+            placed = p.probe[k - 1]->shares && strcmp(p.probe[k - 1]->point, of->point) == 0;
+        if (!placed)
+            p.probe[p.n++] = of;
+    }
     qsort(p.probe, p.n, sizeof *p.probe, by_program);
     const int err = place_all(&p, progress, arg);
     et_free(p.probe);

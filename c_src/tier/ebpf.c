@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "engine/engine.h"
 #include "linux/kexamine.h"
+#include "linux/kpass.h"
 #include "linux/kprobes.h"
 #include "linux/krun.h"
 #include "linux/ksym.h"
@@ -29,6 +30,7 @@ struct ebpf {
     uint32_t nevents;
     struct ksyms *syms;
     struct kuser *user; /* probes in processes */
+    struct kpass *pass; /* probes of nodes */
     tier_progress_fn progress;
     void *progress_arg;
     uint64_t told_ns; /* when that was last called */
@@ -131,14 +133,17 @@ static int plan(struct ebpf *k, struct diags *d)
 /* Returns the probe of an id, unless this process fires it. */
 static const struct kprobe *probe_of(const struct ebpf *k, uint32_t id)
 {
-    return id >= KUSER_ID     ? kuser_by_id(k->user, id)
+    return id >= KPASS_ID     ? kpass_by_id(k->pass, id)
+           : id >= KUSER_ID   ? kuser_by_id(k->user, id)
            : id >= KPROBES_ID ? kprobes_by_id(k->probes, id)
                               : NULL;
 }
 
 static const struct kprobe_arg *arguments(const struct ebpf *k, const struct kprobe *p, size_t *n)
 {
-    return p->file != NULL ? kuser_args(p, n) : kprobes_args(k->probes, p, n);
+    return p->shares         ? kpass_args(k->pass, n)
+           : p->file != NULL ? kuser_args(p, n)
+                             : kprobes_args(k->probes, p, n);
 }
 
 static const struct probe_def *ebpf_describe(struct tier *t, uint32_t id)
@@ -171,7 +176,10 @@ static void add_event(struct ebpf *k, const struct kprobe *p, const struct kprob
 {
     struct kevent_probe *e = &k->event[k->nevents++];
     *e = (struct kevent_probe){
-        .identity = {id->id, id->prov, id->mod, id->func, id->name}, .probe = p, .b = of, .n = n};
+        .identity = {id->shares ? id->shown : id->id, id->prov, id->mod, id->func, id->name},
+        .probe = p,
+        .b = of,
+        .n = n};
     e->arg = arguments(k, p, &e->nargs);
 }
 
@@ -198,6 +206,20 @@ static int bind_probes(struct ebpf *k, const struct tier_binding *b, size_t n, s
             add_event(k, p, id, of, (uint32_t)count);
     }
     return oom ? diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes") : 0;
+}
+
+static int ebpf_take(struct tier *t, pid_t pid, uint64_t at, const struct tier_probe *p,
+                     uint32_t *id, uint32_t *number, struct diags *d)
+{
+    struct ebpf *k = self(t);
+    const struct kprobe *q;
+    const struct engine_probe as = {p->id, p->prov, p->mod, p->func, p->name};
+    const int err = kpass_add(k->pass, (uint64_t)pid, at, &as, &q, d);
+    if (err != 0)
+        return err;
+    *id = q->id;
+    *number = (uint32_t)q->is;
+    return 0;
 }
 
 static int ebpf_enable(struct tier *t, const struct dif_image *img, const void *image, size_t len,
@@ -334,6 +356,7 @@ static void ebpf_close(struct tier *t)
     struct ebpf *k = self(t);
     krun_destroy(k->run);
     kprobes_close(k->probes);
+    kpass_close(k->pass);
     kuser_close(k->user);
     ksyms_close(k->syms);
     own_free(&k->own);
@@ -405,6 +428,7 @@ static const struct tier_ops ebpf_ops = {
     .match = ebpf_match,
     .suggest = ebpf_suggest,
     .describe = ebpf_describe,
+    .take = ebpf_take,
     .enable = ebpf_enable,
     .prepare = ebpf_prepare,
     .go = ebpf_go,
@@ -440,7 +464,8 @@ int tier_kernel_open(struct tier **out, struct diags *d)
         return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory");
     k->tier.ops = &ebpf_ops;
     int err = own_init(&k->own, d);
-    if (err == 0 && ((k->syms = ksyms_open()) == NULL || (k->user = kuser_open(k->syms)) == NULL))
+    if (err == 0 && ((k->syms = ksyms_open()) == NULL || (k->user = kuser_open(k->syms)) == NULL ||
+                     (k->pass = kpass_open(k->user)) == NULL))
         err = diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory");
     if (err)
         ebpf_close(&k->tier);

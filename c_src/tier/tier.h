@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -212,6 +213,13 @@ struct tier_ops {
     /* Returns what is known of a probe, valid until the tier closes; NULL: nothing, or memory is
      * out. May be NULL: the provider's tables tell it. */
     const struct probe_def *(*describe)(struct tier *t, uint32_t id);
+    /* Takes over a probe of another tier, whose process passes its events on by calls of the
+     * function at an address; pid is the process's own number for itself. p->id is that tier's;
+     * *id becomes this one's, and *number what the process has to pass (lang/passing.h). Strings
+     * are borrowed until close. Returns 0 or an error with a diagnostic. May be NULL: this tier
+     * takes none. */
+    int (*take)(struct tier *t, pid_t pid, uint64_t at, const struct tier_probe *p, uint32_t *id,
+                uint32_t *number, struct diags *d);
     /* Loads the program. It sets nothing in the target, and nothing fires. The caller encodes the
      * image. */
     int (*enable)(struct tier *t, const struct dif_image *img, const void *image, size_t len,
