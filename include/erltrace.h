@@ -97,7 +97,11 @@ enum {
     /* The program's output goes to a terminal: texts that it shows as values (%s, %c, keys,
      * trace()) have bytes that could control a terminal written out, as "\033[2J", unless the
      * option rawoutput is set. Text in the program's own formats is not changed. */
-    ERLTRACE_O_TERMINAL = 4
+    ERLTRACE_O_TERMINAL = 4,
+    /* Programs for nodes that also describe probes of the kernel may run in the kernel of this host
+     * (doc/command.md, "A node and the kernel in one script"). Without it such probes are not
+     * there. */
+    ERLTRACE_O_KERNEL = 8
 };
 
 enum erltrace_err {

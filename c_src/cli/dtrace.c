@@ -338,8 +338,8 @@ static int run(struct run *r)
 {
     struct args *a = r->a;
     int err, code;
-    int flags = (a->json ? ERLTRACE_O_JSON : 0) | (a->no_run ? ERLTRACE_O_CHECK : 0) |
-                (r->screen.out_tty ? ERLTRACE_O_TERMINAL : 0);
+    int flags = ERLTRACE_O_KERNEL | (a->json ? ERLTRACE_O_JSON : 0) |
+                (a->no_run ? ERLTRACE_O_CHECK : 0) | (r->screen.out_tty ? ERLTRACE_O_TERMINAL : 0);
     r->h = erltrace_open(ERLTRACE_VERSION, flags, &err);
     if (r->h == NULL) {
         screen_error(&r->screen, "%s", erltrace_errmsg(NULL, err));

@@ -43,7 +43,7 @@ static const struct session_probe *probe_of(const struct session_reader *r, uint
     if (epid == 0 || epid > s->nprobes)
         return NULL;
     const struct session_probe *p = &s->probe[epid - 1];
-    return &s->tier[p->tier] == r->tier ? p : NULL;
+    return &s->tier[p->runs] == r->tier ? p : NULL;
 }
 
 static void enqueue(struct session_reader *r, struct session_event *e, const uint8_t *parts,
@@ -77,7 +77,10 @@ void session_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, ui
 {
     struct session_reader *r = arg;
     (void)t;
-    if (probe_of(r, epid) == NULL) {
+    const bool passes = session_passes(r->s, r->tier);
+    if (passes) /* what the clauses of that probe read could not be made */
+        epid = session_passed_epid(r->tier, epid);
+    if (passes ? epid == 0 : probe_of(r, epid) == NULL) {
         malformed(r, "a fault");
         return;
     }
@@ -422,7 +425,7 @@ static int consume_record(struct session *s, const struct session_event *e, cons
     }
     if (in.bad ||
         values_parse(s->img.parts + sub.part, sub.nparts, in.p, rdr_left(&in), s->value) != 0) {
-        struct session_reader r = {s, &s->tier[s->probe[e->epid - 1].tier], 0};
+        struct session_reader r = {s, &s->tier[s->probe[e->epid - 1].runs], 0};
         malformed(&r, "a record");
         return r.error;
     }
@@ -443,7 +446,7 @@ static int consume_record(struct session *s, const struct session_event *e, cons
 static int consume_event(struct session *s, const struct session_event *e, const uint8_t *parts)
 {
     if (!e->is_fault) {
-        s->showing = &s->tier[s->probe[e->epid - 1].tier];
+        s->showing = &s->tier[s->probe[e->epid - 1].runs];
         int rc = consume_record(s, e, parts);
         s->showing = NULL;
         return rc;

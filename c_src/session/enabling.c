@@ -165,7 +165,8 @@ bool session_wants(struct session *s, const struct tier_probe *p, struct tier_bi
         .pid = process != PROBE_PROCESS_NONE,
         .function = function,
         .mfa = function ? function_text(p, &s->text) : NULL,
-        .process = process_of(p),
+        /* in a script of both worlds clauses see its number on this host */
+        .process = s->mixed ? 0 : process_of(p),
     };
     bool restricts = process == PROBE_PROCESS_TRACED;
     enum decide_verdict v =

@@ -140,7 +140,8 @@ erltrace_t *erltrace_open(int version, int flags, int *err)
 {
     if (version != ERLTRACE_VERSION)
         return no_handle(ERLTRACE_E_VERSION, err);
-    if ((flags & ~(report_flags() | ERLTRACE_O_CHECK | ERLTRACE_O_TERMINAL)) != 0)
+    if ((flags & ~(report_flags() | ERLTRACE_O_CHECK | ERLTRACE_O_TERMINAL | ERLTRACE_O_KERNEL)) !=
+        0)
         return no_handle(ERLTRACE_E_INVAL, err);
     struct erltrace *h = et_calloc(1, sizeof *h);
     if (h == NULL)

@@ -91,6 +91,40 @@ bool session_is_kernel(const struct session *s)
     return dif_lacks(&s->img, WORD_LOCAL, &need) && dif_lacks(&s->img, WORD_VM, &need);
 }
 
+/* The worlds whose probes programs name. */
+struct worlds {
+    const struct session *s;
+    bool kernel, node;
+};
+
+static void look_at(void *arg, const struct probe_spec *spec)
+{
+    struct worlds *w = arg;
+    const bool kernel = spec->id == 0 && is_kernel_provider(w->s, spec->prov);
+    w->kernel |= kernel;
+    w->node |= !kernel && !spec_is_local(w->s, spec);
+}
+
+bool session_is_mixed(const struct session *s)
+{
+    struct worlds w = {.s = s};
+    if (s->may_mix && s->compile != NULL)
+        compile_descriptions(s->compile, look_at, &w);
+    return w.kernel && w.node;
+}
+
+bool session_of_node(void *arg, const struct probe_spec *spec)
+{
+    return !spec_is_local(arg, spec);
+}
+
+/* Returns whether a description may be for a tier. Of programs of both worlds a node's is for the
+ * nodes, but the first tier has BEGIN and its kind, and the intervals (matched). */
+static bool is_for(const struct session *s, size_t tier, const struct probe_spec *spec)
+{
+    return !s->mixed || tier == 0 || !spec_is_local(s, spec);
+}
+
 int session_attach(struct session *s, struct tier *t)
 {
     for (size_t i = 0; i < s->ntiers; i++) {
@@ -153,8 +187,8 @@ static const char *lacking(struct session *s, const struct probe_spec *spec)
     for (size_t i = 0; why == NULL && i < s->ntiers; i++)
         if (s->tier[i].t->ops->lacking != NULL)
             why = s->tier[i].t->ops->lacking(s->tier[i].t, spec);
-    for (size_t i = 0; i < s->ntiers; i++)
-        if (s->tier[i].t->ops->place == WORD_KERNEL) /* which has said what it lacks */
+    for (size_t i = 0; i < s->ntiers; i++) /* which has said what it lacks */
+        if (s->tier[i].t->ops->place == WORD_KERNEL && (!s->mixed || spec_is_local(s, spec)))
             return why;
     if (why == NULL && is_kernel_provider(s, spec->prov))
         why = arena_printf(&s->arena, "probes of the provider %s need %s (--kernel)", spec->prov,
@@ -178,7 +212,7 @@ static const char *unmatched_hint(struct session *s, const struct probe_spec *sp
     const char *hint =
         is_kernel_provider(s, spec->prov) ? lacking(s, spec) : session_replaced(s, spec);
     for (size_t i = 0; hint == NULL && i < s->ntiers; i++)
-        if (s->tier[i].t->ops->suggest != NULL)
+        if (s->tier[i].t->ops->suggest != NULL && (!s->mixed || (i == 0) == spec_is_local(s, spec)))
             hint = s->tier[i].t->ops->suggest(s->tier[i].t, spec);
     return hint;
 }
@@ -208,6 +242,7 @@ struct matching {
     struct session *s;
     struct session_tier *tier;
     uint32_t clause;
+    bool of_node;               /* its description */
     struct session_matched sum; /* over this tier and those before it */
 };
 
@@ -224,26 +259,50 @@ static void *with_room(void *list, size_t n, size_t *cap, size_t size)
     return p;
 }
 
+static int no_wall(struct session *s, uint32_t clause)
+{
+    const struct diag_pos pos = session_position(s, clause);
+    return diag_error(&s->diags, ET_EUNSUP, &pos, "D_MIXED_WALL",
+                      "profile-N samples what runs; @[erlname] at sched:::off-cpu has what waits",
+                      "wall-N is not possible in a script that also has probes of the kernel");
+}
+
 static int matched(void *arg, const struct tier_probe *p)
 {
     struct matching *m = arg;
     struct session *s = m->s;
-    struct session_tier *t = m->tier;
+    struct session_tier *t = m->tier, *runs = session_passes(s, t) ? &s->tier[0] : t;
+    if (t != runs && p->kind < PROBE_PROCESS_SPAWN) /* it is the first tier's */
+        return p->kind == PROBE_WALL ? no_wall(s, m->clause) : 0;
+    if (s->mixed && t == runs && p->kind == PROBE_KERNEL && m->of_node)
+        return 0; /* such as what the emulator's file defines */
     struct session_probe *probe = with_room(s->probe, s->nprobes, &s->capprobes, sizeof *probe);
     if (probe == NULL)
         return session_no_memory(s);
     s->probe = probe;
-    struct tier_binding *list = with_room(t->binding, t->nbindings, &t->capbindings, sizeof *list);
+    struct tier_binding *list =
+        with_room(runs->binding, runs->nbindings, &runs->capbindings, sizeof *list);
     if (list == NULL)
         return session_no_memory(s);
-    t->binding = list;
+    runs->binding = list;
     uint32_t epid = (uint32_t)++s->nprobes;
-    s->probe[epid - 1] = (struct session_probe){m->clause, p->id,   p->prov, p->mod,
-                                                p->func,   p->name, p->kind, (size_t)(t - s->tier)};
+    s->probe[epid - 1] = (struct session_probe){m->clause,
+                                                p->id,
+                                                p->prov,
+                                                p->mod,
+                                                p->func,
+                                                p->name,
+                                                p->kind,
+                                                (size_t)(t - s->tier),
+                                                (size_t)(runs - s->tier)};
     s->nwatched += p->kind >= PROBE_PROCESS_SPAWN;
     struct tier_binding b = {epid, m->clause, p->id, NULL};
     if (session_wants(s, p, &b)) {
-        t->binding[t->nbindings++] = b;
+        const bool passes = t != runs && (s->flags & ERLTRACE_O_CHECK) == 0;
+        const int err = passes ? session_pass(s, t, p, &b) : 0;
+        if (err != 0)
+            return err;
+        runs->binding[runs->nbindings++] = b;
     } else {
         t->left_out++;
         m->sum.left_out++;
@@ -276,12 +335,14 @@ int session_match(struct session *s)
         return session_no_memory(s);
     for (uint32_t c = 0; c < s->img.nclauses; c++) {
         struct probe_spec spec = spec_of(s, &s->img.clauses[c]);
-        struct matching m = {.s = s, .clause = c};
+        struct matching m = {.s = s, .clause = c, .of_node = !spec_is_local(s, &spec)};
         if (spec.id == 0 && !spec_is_local(s, &spec) && !session_later(s, c, spec.name))
             return session_no_memory(s);
         for (size_t i = 0; i < s->ntiers; i++) {
             m.tier = &s->tier[i];
-            int rc = m.tier->t->ops->match(m.tier->t, &spec, matched, &m, &s->diags);
+            int rc = is_for(s, i, &spec)
+                         ? m.tier->t->ops->match(m.tier->t, &spec, matched, &m, &s->diags)
+                         : 0;
             if (rc != 0)
                 return rc;
         }
@@ -346,7 +407,8 @@ int session_list(struct session *s, const struct erltrace_prog *p, session_list_
             spec = spec_of(s, &s->img.clauses[c]);
         for (size_t i = 0; i < s->ntiers; i++) {
             l.tier = s->tier[i].t;
-            int rc = l.tier->ops->match(l.tier, &spec, listed, &l, &s->diags);
+            int rc =
+                is_for(s, i, &spec) ? l.tier->ops->match(l.tier, &spec, listed, &l, &s->diags) : 0;
             if (rc != 0)
                 return rc;
         }

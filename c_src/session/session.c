@@ -355,6 +355,18 @@ static int list_records(struct session *s)
     return 0;
 }
 
+/* Of programs of both worlds the image is that for the kernel. */
+static int mix(struct session *s)
+{
+    s->mixed = session_is_mixed(s);
+    if (!s->mixed)
+        return 0;
+    dif_image_free(&s->img);
+    dif_image_init(&s->img);
+    const int rc = compile_image_mixed(s->compile, session_of_node, s, &s->img);
+    return rc != 0 ? rc : dif_verify(&s->img, &s->diags);
+}
+
 int session_compile(struct session *s)
 {
     int rc = session_begin(s);
@@ -368,6 +380,8 @@ int session_compile(struct session *s)
         rc = check_restricted(s);
     if (rc == 0)
         rc = check_terms(s);
+    if (rc == 0)
+        rc = mix(s);
     if (rc == 0)
         rc = check_format(s);
     if (rc == 0 && (rc = dif_encode(&s->img, &s->encoded)) != 0)
@@ -504,6 +518,8 @@ static int enable(struct session *s, struct session_tier *t)
         return rc;
     struct tier_options granted = asked;
     s->starting = t->t;
+    if (session_passes(s, t))
+        return session_enable_passing(s, t, &granted);
     rc = t->t->ops->enable(t->t, &s->img, s->encoded.data, s->encoded.len, t->binding, t->nbindings,
                            &granted, &s->diags);
     if (rc != 0)
@@ -567,7 +583,7 @@ static int check_needs(struct session *s)
     struct dif_need need;
     for (size_t i = 0; i < s->ntiers; i++) {
         const struct tier_ops *ops = s->tier[i].t->ops;
-        if (!dif_lacks(&s->img, ops->place, &need))
+        if (session_passes(s, &s->tier[i]) || !dif_lacks(&s->img, ops->place, &need))
             continue;
         struct diag_pos pos = {dif_str(&s->img, need.file), (int)need.line, (int)need.col, 0};
         if (need.line > 0)
@@ -588,7 +604,8 @@ static int check_samples(struct session *s)
     struct session_late late;
     bool in_node = false;
     for (size_t i = 0; i < s->ntiers; i++)
-        in_node = in_node || s->tier[i].t->ops->place == WORD_VM;
+        in_node =
+            in_node || (s->tier[i].t->ops->place == WORD_VM && !session_passes(s, &s->tier[i]));
     if (!in_node || !session_reads_late(&s->img, &late))
         return 0;
     const char *name = dif_str(&s->img, late.var->name);
@@ -697,6 +714,15 @@ static void wait_any(struct session *s, int timeout_ms)
     poll(fds, n, timeout_ms);
 }
 
+/* Returns whether a node still passes events on. */
+static bool has_nodes(const struct session *s)
+{
+    for (size_t i = 1; i < s->ntiers; i++)
+        if (!s->tier[i].lost && !s->tier[i].overload && !s->tier[i].drained)
+            return true;
+    return false;
+}
+
 static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, bool flush)
 {
     struct session_reader reader = {s, t, 0};
@@ -705,7 +731,8 @@ static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, 
     int rc =
         t->t->ops->work(t->t, timeout_ms, flush || s->stopped || t->overload, &sink, &s->diags);
     if (rc == TIER_RUNNING && !s->stopped && t->t->ops->grown != NULL && t->t->ops->grown(t->t)) {
-        int e = session_extend(s, t);
+        int e = session_passes(s, t) ? t->t->ops->extend(t->t, NULL, 0, &s->diags)
+                                     : session_extend(s, t);
         rc = e != 0 ? e : rc;
     }
     if (rc == ET_ELOST)
@@ -727,6 +754,7 @@ static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, 
     case TIER_DRAINED: t->drained = true; break;
     case TIER_LOST: lose(t); break;
     }
+    s->exiting |= s->mixed && !has_nodes(s);
     return 0;
 }
 
@@ -849,7 +877,7 @@ size_t session_overloaded(const struct session *s)
 bool session_end_missed(const struct session *s)
 {
     for (size_t i = 0; i < s->nprobes; i++)
-        if (s->probe[i].kind == PROBE_END && s->tier[s->probe[i].tier].lost)
+        if (s->probe[i].kind == PROBE_END && s->tier[s->probe[i].runs].lost)
             return true;
     return false;
 }
@@ -864,13 +892,15 @@ void session_status(const struct session *s, struct erltrace_status *out)
     out->watched = (unsigned)s->nwatched;
     for (size_t i = 0; i < s->ntiers; i++) {
         const struct record_counts *c = &s->tier[i].counts;
+        for (int k = 0; k < RECORD_NDROPS; k++)
+            out->drops += c->drop[k];
+        out->errors += c->errors;
+        if (session_passes(s, &s->tier[i])) /* it is the first tier that counts them */
+            continue;
         out->fired += c->fired;
         out->events += c->fired - c->own;
         out->recorded += c->recorded;
         out->updates += c->updates;
-        out->errors += c->errors;
-        for (int k = 0; k < RECORD_NDROPS; k++)
-            out->drops += c->drop[k];
     }
 }
 
@@ -878,8 +908,8 @@ const char *session_targets(const struct session *s)
 {
     struct buf *b = (struct buf *)&s->targets;
     buf_reset(b);
-    for (size_t i = 0; i < s->ntiers; i++) {
-        if (i > 0)
+    for (size_t i = s->mixed; i < s->ntiers; i++) { /* the kernel has no name */
+        if (b->len > 0)
             buf_addc(b, ',');
         buf_adds(b, s->tier[i].t->ops->target(s->tier[i].t));
     }
@@ -891,6 +921,7 @@ void session_detach(struct session *s)
     for (size_t i = 0; i < s->ntiers; i++) {
         s->tier[i].t->ops->close(s->tier[i].t);
         et_free(s->tier[i].binding);
+        session_passing_free(s->tier[i].passing);
         buf_free(&s->tier[i].queue);
         buf_free(&s->tier[i].held);
     }

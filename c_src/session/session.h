@@ -53,7 +53,8 @@ struct session_probe {
     uint32_t id;
     const char *prov, *mod, *func, *name; /* borrowed from the tier */
     enum probe_kind kind;
-    size_t tier; /* its index */
+    size_t tier; /* the index of the one that has it */
+    size_t runs; /* ... and of the one that runs the clause */
 };
 
 struct session_tier {
@@ -72,6 +73,7 @@ struct session_tier {
     bool overload;      /* the program was ended there because of its cost */
     bool overload_told; /* ... and this was reported: the only trace of it if the program ended
                            otherwise */
+    struct session_passing *passing; /* mixed.c: what it passes on; NULL: nothing */
 };
 
 /* The processes that one clause is restricted to on functions, by kind of probe. */
@@ -115,6 +117,9 @@ struct session {
     struct erltrace_prog **program_of; /* of each clause; in the arena */
     struct session_tier *tier;
     size_t ntiers;
+    bool may_mix; /* its programs may be of both worlds */
+    bool mixed;   /* the first is the kernel tier, which runs all clauses; the others pass it events
+                   */
     struct tier *starting;       /* the tier about to be enabled */
     struct session_probe *probe; /* by EPID - 1 */
     size_t nprobes, capprobes;
@@ -166,6 +171,11 @@ int session_compile(struct session *s);
 bool session_is_local(const struct session *s);
 /* Returns whether such programs name a provider of the kernel. */
 bool session_is_kernel(const struct session *s);
+
+/* Returns whether the programs name probes of the kernel as well as of nodes, and may. */
+bool session_is_mixed(const struct session *s);
+/* Returns whether a description is of probes of nodes; arg is the session. */
+bool session_of_node(void *arg, const struct probe_spec *spec);
 
 /* Takes ownership of an open tier, also on error. Closes a tier whose target the session already
  * has, with a warning. */
@@ -293,6 +303,22 @@ struct diag_pos session_position(const struct session *s, uint32_t clause);
 /* Places clauses on the probes that a tier gained since it was enabled, with EPIDs after the
  * existing ones. Returns 0 or an error with a diagnostic. */
 int session_extend(struct session *s, struct session_tier *t);
+
+/* -- mixed.c --------------------------------------------------------------------------------- */
+
+/* Returns whether the tier passes its events to the first one. */
+bool session_passes(const struct session *s, const struct session_tier *t);
+/* Gives the first tier a probe of such a tier, and changes a binding of it into one of the first
+ * tier. Returns 0 or an error with a diagnostic. */
+int session_pass(struct session *s, struct session_tier *t, const struct tier_probe *p,
+                 struct tier_binding *b);
+/* Enables such a tier, with these options. Returns 0 or an error with a diagnostic. */
+int session_enable_passing(struct session *s, struct session_tier *t, struct tier_options *opt);
+/* Returns the first EPID of the probe that such a tier passes by this number; 0: there is none. */
+uint32_t session_passed_epid(const struct session_tier *t, uint32_t number);
+/* Returns how many probes a tier passes. */
+size_t session_passed(const struct session_tier *t);
+void session_passing_free(struct session_passing *p);
 
 /* -- modules.c ----------------------------------------------------------------------------------
  */

@@ -232,11 +232,11 @@ static int open_node(erltrace_t *h, const struct node_options *opt)
     return rc != 0 ? rc : session_attach(&h->session, tier);
 }
 
-static int open_local(erltrace_t *h)
+static int open_local(erltrace_t *h, bool kernel)
 {
     struct tier *tier;
-    int rc = h->kernel ? tier_kernel_open(&tier, &h->session.diags)
-                       : tier_local_open(&tier, &h->session.diags);
+    int rc = kernel ? tier_kernel_open(&tier, &h->session.diags)
+                    : tier_local_open(&tier, &h->session.diags);
     return rc != 0 ? rc : session_attach(&h->session, tier);
 }
 
@@ -293,7 +293,7 @@ int api_open_targets(erltrace_t *h)
     if (h->local || h->kernel ||
         (any && h->session.program != NULL && !session_asks(&h->session) &&
          session_is_local(&h->session)))
-        return open_local(h);
+        return open_local(h, h->kernel);
     struct node_options common = {.cookie = h->cookie,
                                   .cookie_file = h->cookie_file,
                                   .as = h->as,
@@ -305,9 +305,12 @@ int api_open_targets(erltrace_t *h)
         return diag_error(&h->session.diags, ET_EAGENT, NULL, "AGENT_FILES",
                           "build it with make, or set ERLTRACE_ROOT to the folder that holds priv/",
                           "priv/agent/erltrace_agent.beam is not where this program expects it");
-    if (any)
+    h->session.mixed = session_is_mixed(&h->session);
+    if (h->session.mixed)
+        rc = open_local(h, true);
+    if (any && rc == 0)
         return open_node(h, &common);
-    for (struct api_target *t = h->target; rc == 0 && t != NULL; t = t->next) {
+    for (struct api_target *t = any ? NULL : h->target; rc == 0 && t != NULL; t = t->next) {
         struct node_options one = common;
         one.name = t->node;
         one.pid = t->node == NULL ? t->pid : 0;
@@ -391,24 +394,24 @@ int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
         const struct tier_ops *ops = t->t->ops;
         const struct tier_placed *placed = ops->placed != NULL ? ops->placed(t->t) : NULL;
         const struct tier_placed *p = placed != NULL ? placed : &nothing;
-        struct erltrace_placed out = {.node = ops->target(t->t),
-                                      .clauses = t->nbindings,
-                                      .left_out = t->left_out,
-                                      .meta = p->meta,
-                                      .local = p->local,
-                                      .global = p->global,
-                                      .flags = p->flags,
-                                      .processes = p->processes,
-                                      .only_flags = p->only_flags,
-                                      .only_processes = p->only_processes,
-                                      .ports = p->ports,
-                                      .monitors = p->monitors,
-                                      .clocks = p->clocks,
-                                      .ns = p->ns,
-                                      .calls = p->calls,
-                                      .filtered = p->filtered,
-                                      .filters =
-                                          p->filtered > 0 && p->filters != NULL ? p->filters : ""};
+        struct erltrace_placed out = {
+            .node = ops->target(t->t),
+            .clauses = session_passes(&h->session, t) ? session_passed(t) : t->nbindings,
+            .left_out = t->left_out,
+            .meta = p->meta,
+            .local = p->local,
+            .global = p->global,
+            .flags = p->flags,
+            .processes = p->processes,
+            .only_flags = p->only_flags,
+            .only_processes = p->only_processes,
+            .ports = p->ports,
+            .monitors = p->monitors,
+            .clocks = p->clocks,
+            .ns = p->ns,
+            .calls = p->calls,
+            .filtered = p->filtered,
+            .filters = p->filtered > 0 && p->filters != NULL ? p->filters : ""};
         int rc = fn(&out, arg);
         if (rc != 0)
             return rc;

@@ -220,13 +220,15 @@ module(M) ->
                                    {function, 1, f, 0, [{clause, 1, [], [], [{integer, 1, 1}]}]}]),
     Beam.
 
-%% What needs the kernel is refused by name.
+%% What needs the kernel is refused by name, also beside probes of a node.
 kernel_test() ->
-    {ok, H} = erltrace:script("syscall::read:entry { @[execname] = count(); }"),
-    {error, {_, [#{text := Text} | _]} = Reason} = erltrace_test:go(H),
-    ?assertMatch({match, _}, re:run(Text, "syscall")),
-    ?assertMatch([_ | _], erltrace:format_error(Reason)),
-    ok = erltrace:close(H).
+    [begin
+         {ok, H} = erltrace:script(Probes ++ " { @[execname] = count(); }"),
+         {error, {_, [#{text := Text} | _]} = Reason} = erltrace_test:go(H),
+         ?assertMatch({match, _}, re:run(Text, "syscall")),
+         ?assertMatch([_ | _], erltrace:format_error(Reason)),
+         ok = erltrace:close(H)
+     end || Probes <- ["syscall::read:entry", "erlang*:lists:seq:entry, syscall::read:entry"]].
 
 destructive_test() ->
     {ok, H} = erltrace:script("BEGIN { system(\"true\"); exit(0); }"),

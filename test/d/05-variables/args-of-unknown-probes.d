@@ -1,6 +1,6 @@
 #pragma D option zdefs
 
-syscall::read:entry
+shop:::order
 {
 	trace(args[0]);
 }
