@@ -355,7 +355,7 @@ def test_started_by_us(t):
     optfile = certificates.optfile(t)
     command = f"erl -noinput -sname started{os.getpid()} {' '.join(options(optfile))}"
     status, out, err = t.run("-qn", 'BEGIN { trace("attached"); exit(0); }', "-c", command, "--tls-from-node")
-    t.equal((status, out.split("\n")[0]), (0, "attached"), err)
+    t.equal((status, out.split("\n")[0]), (0, "attached"), err + out)
     command = command.replace("started", "refusing") + " -kernel logger_level info"
     status, out, err = t.run("-qn", "BEGIN { exit(0); }", "-c", command, *certificates.given("ca"))
     t.equal(status, 1, err)
