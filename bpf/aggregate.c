@@ -109,7 +109,6 @@ RT rt_key_copy(u64 p, u64 place, u64 n)
 }
 
 enum { HEAD = 16, Q_ZERO = 63 };
-#define LOWER 0x80000000u /* RECORD_ENTRY_LOWER */
 
 INLINE u64 log2_of(u64 m)
 {
@@ -333,7 +332,7 @@ RT rt_agg(u64 p, u64 n, u64 agg, u64 value, u64 incr)
     }
     if (k->lower != 0) {
         k->lower = 0;
-        PUT(u32, words - 4, GET(u32, words - 4, 0) | LOWER, 0); /* of the entry's head */
+        PUT(u32, words - 4, GET(u32, words - 4, 0) | KMEM_LOWER, 0); /* of the entry's head */
     }
     COUNT(p, T_UPDATES, 1, 0);
     return words_update(agg, a, words, (s64)value, incr);

@@ -110,7 +110,7 @@ static unsigned texts(const struct node *n)
     return count;
 }
 
-/* Returns whether an expression that a node can evaluate has a part that nobody else can. */
+/* Returns whether a part of an expression can be evaluated in a node only. */
 static bool must_evaluate(const struct node *n)
 {
     if (n->kind == N_BUILTIN && is_of_node(dif_builtin_info((unsigned)n->num)->tiers))

@@ -186,19 +186,19 @@ int kgen_check_fields(const struct dif_image *img, const struct kfield field[KFI
     return 0;
 }
 
-bool kgen_uses(const struct dif_image *img, unsigned builtin)
-{
-    for (uint32_t i = 0; i < img->ncode; i++)
-        if (img->code[i] >> 24 == DIF_OP_LDB && (img->code[i] & 65535) == builtin)
-            return true;
-    return false;
-}
-
 bool kgen_clause_uses(const struct dif_image *img, uint32_t clause, unsigned builtin)
 {
     const struct dif_clause *c = &img->clauses[clause];
     for (uint32_t i = c->code; i < c->code + c->ncode; i++)
         if (img->code[i] >> 24 == DIF_OP_LDB && (img->code[i] & 65535) == builtin)
+            return true;
+    return false;
+}
+
+bool kgen_uses(const struct dif_image *img, unsigned builtin)
+{
+    for (uint32_t i = 0; i < img->nclauses; i++)
+        if (kgen_clause_uses(img, i, builtin))
             return true;
     return false;
 }

@@ -33,7 +33,8 @@ typedef long int64_t;
 #include <stdint.h>
 #endif
 
-#define KMEM_TAG 0x0e71000000000000ul
+#define KMEM_TAG   0x0e71000000000000ul
+#define KMEM_LOWER 0x80000000u /* RECORD_ENTRY_LOWER */
 
 enum {
     KMEM_NESTED = 2, /* slots of a CPU */
@@ -249,11 +250,9 @@ struct kslot {
     uint32_t fault;
     uint64_t value;
     uint32_t in_error;
-    uint32_t lower; /* the next update of an aggregation is of a lower bound */
-    uint32_t unused2;
-    uint32_t action; /* of the fault: 1.., 0: the predicate */
-    uint32_t offset; /* bytes from the start of the action's instructions */
-    uint32_t unused;
+    uint32_t action;   /* of the fault: 1.., 0: the predicate */
+    uint32_t offset;   /* bytes from the start of the action's instructions */
+    uint32_t lower;    /* the next update of an aggregation is of a lower bound */
     uint64_t scratch;  /* bytes of scratch that the clause has used */
     uint64_t alloca;   /* of them: from alloca() and copyin() */
     uint64_t nborders; /* words of K(BORDERS) in which a clause has set a bit */

@@ -47,6 +47,8 @@ enum {
 enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9 };
 enum { ARG_INDEX, ARG_LATE }; /* of krun_fire */
 
+_Static_assert(KMEM_LOWER == RECORD_ENTRY_LOWER, "one mark");
+
 static const char no_tracing[] = "could not enable tracing: ";
 static const char unknown[] = "<unknown>", only_zone[] = "global";
 static const char switches[] = "sched_switch"; /* a tracepoint */

@@ -220,7 +220,7 @@ module(M) ->
                                    {function, 1, f, 0, [{clause, 1, [], [], [{integer, 1, 1}]}]}]),
     Beam.
 
-%% What needs the kernel is refused by name, also beside probes of a node.
+%% A script that needs the kernel is refused by name, even if it names probes of a node as well.
 kernel_test() ->
     [begin
          {ok, H} = erltrace:script(Probes ++ " { @[execname] = count(); }"),

@@ -1,4 +1,4 @@
-/* subr_pass.c - passes an event on to somebody else, with what the program has computed. */
+/* subr_pass.c - passes an event on, with what the program has computed. */
 #include "engine/subr/subr.h"
 
 /* keep(n, value) */
