@@ -126,6 +126,7 @@ BEAM_OBJ := $(call objects,beam) $(BUILD)/tool/test/fuzz/nif.o
 $(BUILD)/test/test_agent $(BUILD)/test/test_inside $(BUILD)/test/test_oncpu_dirty: $(BEAM_OBJ)
 $(BUILD)/test/test_procname: $(filter-out %/procname.o,$(BEAM_OBJ))
 $(BUILD)/test/test_signal: $(filter-out %/tracer_signal.o,$(BEAM_OBJ))
+$(BUILD)/test/test_objects: $(filter %/maps.o,$(BEAM_OBJ))
 $(BUILD)/test/test_nodename: $(filter %/nodename.o,$(BEAM_OBJ))
 $(BUILD)/test/test_oncpu_clock: $(filter %/oncpu_sampler.o,$(BEAM_OBJ))
 $(BUILD)/test/test_oncpu_sampler: $(filter %/oncpu_clock.o,$(BEAM_OBJ))

@@ -7,9 +7,9 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "beam/probe/term.h"
 #include "beam/probe/term_read.h"
 
@@ -65,7 +65,8 @@ static uint64_t number_of(ErlNifEnv *env, ERL_NIF_TERM t)
         return 0;
     term_simple(env, t, text, sizeof text);
     const char *p = strchr(text, '<');
-    return p ? strtoull(p + 1, NULL, 10) : 0;
+    uint64_t number;
+    return p && *p++ == '<' && number_read(&p, 10, &number) ? number : 0;
 }
 
 bool nodename_of(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *node)

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "base/glob.h"
+#include "base/number.h"
 #include "base/size.h"
 #include "dif/dif.h"
 
@@ -440,9 +441,14 @@ ERL_NIF_TERM program_enable(ErlNifEnv *env, ERL_NIF_TERM image, ERL_NIF_TERM opt
         err = diag_error(&d, ET_ELIMIT, NULL, "", "option cpu is the number of a processor",
                          "could not enable tracing: there is no CPU %u", opt.cpu);
     if (err == ET_OK) {
-        int pid = 0;
-        sscanf(provider_name, "erlang%d", &pid);
-        opt.pid = pid;
+        static const char begins[] = "erlang";
+        const char *at = provider_name;
+        uint64_t pid = 0;
+        if (strncmp(at, begins, strlen(begins)) == 0) {
+            at += strlen(begins);
+            number_read(&at, 10, &pid);
+        }
+        opt.pid = (int32_t)pid;
         p->vtime = (img.builtins & dif_builtin_bit(DIF_BUILTIN_vtimestamp)) != 0;
         p->stacks = takes_stacks(&img);
         p->inside = (img.builtins & INSIDE_BUILTINS) != 0 || p->stacks;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -108,7 +109,7 @@ __attribute__((noinline, cold)) static struct engine_thread *thread_register(voi
     }
     struct engine_thread *t = &thread_table[i];
     t->index = i;
-    t->tid = (int32_t)gettid();
+    t->tid = (int32_t)syscall(SYS_gettid);
     memset(t->room, 0, sizeof t->room);
     if (pthread_setspecific(thread_key, t) != 0) {
         thread_give(i);

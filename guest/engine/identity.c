@@ -2,10 +2,10 @@
  * it. */
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "engine/impl.h"
 
 void file_text(const char *path, char *out, size_t n)
@@ -25,7 +25,12 @@ static int32_t parent_of(int32_t pid)
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     file_text(path, stat, sizeof stat);
     const char *p = strrchr(stat, ')');
-    return p != NULL && strlen(p) > 4 ? (int32_t)strtol(p + 4, NULL, 10) : 0;
+    uint64_t parent = 0;
+    if (p != NULL) {
+        p = number_skip(p, 2);
+        number_read(&p, 10, &parent);
+    }
+    return (int32_t)parent;
 }
 
 void identity_find(struct identity *id, int32_t pid)

@@ -2,10 +2,10 @@
  * machine's, or less when a control group limits it, as in a container. Each group is also limited
  * by the groups that contain it. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "base/size.h"
 #include "engine/impl.h"
 
@@ -36,10 +36,8 @@ static bool number_in(const char *text, const char *key, uint64_t *n)
     }
     if (text == NULL)
         return false;
-    char *end;
-    unsigned long long v = strtoull(text + len, &end, 10);
-    *n = v;
-    return end != text + len;
+    text += len;
+    return number_read(&text, 10, n);
 }
 
 /* Reads the number in a group's file. */

@@ -1,4 +1,4 @@
-/* test_base.c - arena, buffer, JSON, reader, hash table, diagnostics. */
+/* test_base.c - arena, buffer, numbers, JSON, reader, hash table, diagnostics. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "base/size.h"
 #include "util/buftext.h"
 #include "util/render.h"
@@ -387,6 +388,55 @@ static void nearest_name(void **state)
     assert_string_equal(diag_nearest("pdi", longer, 2), "pid");
 }
 
+/* What the system's files have, and what no number may be. */
+static void numbers_of_the_system(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned base;
+        uint64_t is;
+        const char *rest;
+    } good[] = {
+        {"0", 10, 0, ""},
+        {"42 7", 10, 42, " 7"},
+        {" \t 42\n", 10, 42, "\n"},
+        {"00c1f2", 16, 0xc1f2, ""},
+        {"0x7ffe 0x1", 16, 0x7ffe, " 0x1"},
+        {"0x10", 10, 0, "x10"},
+        {"12abc", 10, 12, "abc"},
+        {"18446744073709551615", 10, UINT64_MAX, ""},
+        {"18446744073709551616!", 10, UINT64_MAX, "!"},
+        {"99999999999999999999999", 10, UINT64_MAX, ""},
+        {"ffffffffffffffff-", 16, UINT64_MAX, "-"},
+        {"10000000000000000", 16, UINT64_MAX, ""},
+    };
+    static const char *const bad[] = {"", " ", "max", "-1", "+1", "\n1", "/", ":"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        const char *at = good[i].text;
+        uint64_t n = 0;
+        assert_true(number_read(&at, good[i].base, &n));
+        assert_true(n == good[i].is);
+        assert_string_equal(at, good[i].rest);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *at = bad[i];
+        uint64_t n = 7;
+        assert_false(number_read(&at, 10, &n));
+        assert_true(n == 7 && at == bad[i]);
+    }
+}
+
+static void words_of_a_line(void **state)
+{
+    (void)state;
+    assert_string_equal(number_skip("  a b", 0), "a b");
+    assert_string_equal(number_skip("cpu  1 2\t3", 2), "2\t3");
+    assert_string_equal(number_skip("cpu  1 2\t3", 3), "3");
+    assert_string_equal(number_skip("a b\nc", 3), "\nc");
+    assert_string_equal(number_skip("a b", 9), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +449,8 @@ int main(void)
         cmocka_unit_test(diagnostic_is_visible),
         cmocka_unit_test(integers_read_back),
         cmocka_unit_test(formatting_grows),
+        cmocka_unit_test(numbers_of_the_system),
+        cmocka_unit_test(words_of_a_line),
         cmocka_unit_test(hash_table_finds_all),
         cmocka_unit_test(hash_of_every_length_differs),
         cmocka_unit_test(diagnostic_shows_line_and_caret),

@@ -230,12 +230,39 @@ static void test_broken(void **state)
     close(memory);
 }
 
+/* The lines of the list of mappings, and what is none. */
+static void test_lines(void **state)
+{
+    (void)state;
+    static const char *const none[] = {
+        "",
+        "00400000",
+        "00400000-0040a000",
+        "00400000-0040a000 r-x",
+        "0040a000-00400000 r-xp 00000000 fe:01 7 /bin/x",
+        "00400000-0040a000 r-xpx 00000000 fe:01 7 /bin/x",
+        "00400000-0040a000 r-xp 00000000",
+        "00400000-0040a000 r-xp 00000000 fe:01",
+        "00400000 0040a000 r-xp 00000000 fe:01 7",
+    };
+    struct maps_line l;
+    assert_true(maps_read("00400000-0040a000 r-xp 00002000 fe:01 1183         /bin/a b", &l));
+    assert_true(l.from == 0x400000 && l.to == 0x40a000 && l.offset == 0x2000 && l.inode == 1183);
+    assert_memory_equal(l.rights, "r-xp ", 5);
+    assert_string_equal(l.name, "/bin/a b");
+    assert_true(maps_read("7ffe3f9b1000-7ffe3f9b3000 rw-p 00000000 00:00 0 \n", &l));
+    assert_true(l.to == 0x7ffe3f9b3000 && l.inode == 0);
+    assert_string_equal(l.name, "\n");
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_false(maps_read(none[i], &l));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exported), cmocka_unit_test(test_between),
         cmocka_unit_test(test_program),  cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_full),     cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_broken)};
+        cmocka_unit_test(test_broken),   cmocka_unit_test(test_lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,8 +10,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 
-enum { STOLEN_NS = 1000000000 /* least time between two readings of a hypervisor's share */ };
+enum {
+    STOLEN_NS = 1000000000, /* least time between two readings of a hypervisor's share */
+    STEAL = 8,              /* words before it in /proc/stat */
+};
 
 /* For each tag: the cost class, and the need that makes the VM report it. */
 static const struct tag_cost {
@@ -85,11 +89,12 @@ static bool read_file(const char *path, char *text, size_t cap)
 static void ask_thread(struct load_clocks *k)
 {
     char text[96];
-    unsigned long long ran, waited;
+    const char *p = text;
+    uint64_t ran, waited;
     int was = errno; /* the VM's, which is in the middle of other work */
     k->ran = thread_ns();
-    if (read_file("/proc/thread-self/schedstat", text, sizeof text) &&
-        sscanf(text, "%llu %llu", &ran, &waited) == 2)
+    if (read_file("/proc/thread-self/schedstat", text, sizeof text) && number_read(&p, 10, &ran) &&
+        number_read(&p, 10, &waited))
         k->waited = waited;
     errno = was;
 }
@@ -136,13 +141,14 @@ void cost_stolen(void)
     /* Used by the server only: what the system said last, and when. */
     static uint64_t last, at;
     char text[256];
-    unsigned long long ticks;
-    uint64_t now = monotonic_ns();
+    uint64_t ticks, now = monotonic_ns();
     long second = sysconf(_SC_CLK_TCK), cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    /* The line of all processors: user nice system idle iowait irq softirq steal ... */
+    /* The line of all processors: cpu user nice system idle iowait irq softirq steal ... */
     if (second <= 0 || cpus <= 0 || now - at < STOLEN_NS ||
-        !read_file("/proc/stat", text, sizeof text) ||
-        sscanf(text, "cpu %*s %*s %*s %*s %*s %*s %*s %llu", &ticks) != 1)
+        !read_file("/proc/stat", text, sizeof text))
+        return;
+    const char *p = number_skip(text, STEAL);
+    if (strncmp(text, "cpu ", 4) != 0 || !number_read(&p, 10, &ticks))
         return;
     uint64_t stolen = ticks * (UINT64_C(1000000000) / (uint64_t)second) / (uint64_t)cpus;
     if (at && stolen >= last)
@@ -164,12 +170,12 @@ static struct thread_name thread_name(uint32_t index)
 {
     const struct atoms *a = &agent.atom;
     const struct {
-        const char *form;
+        const char *before, *after; /* of the number */
         ERL_NIF_TERM kind;
     } names[] = {
-        {"erts_sched_%u%n", a->scheduler}, {"%u_scheduler%n", a->scheduler},
-        {"erts_dcpus_%u%n", a->dirty_cpu}, {"%u_dirty_cpu_sch%n", a->dirty_cpu},
-        {"erts_dios_%u%n", a->dirty_io},   {"%u_dirty_io_sche%n", a->dirty_io},
+        {"erts_sched_", "", a->scheduler}, {"", "_scheduler", a->scheduler},
+        {"erts_dcpus_", "", a->dirty_cpu}, {"", "_dirty_cpu_sch", a->dirty_cpu},
+        {"erts_dios_", "", a->dirty_io},   {"", "_dirty_io_sche", a->dirty_io},
     };
     char path[64], text[32] = "";
     snprintf(path, sizeof path, "/proc/self/task/%d/comm", (int)engine_thread_at(index)->tid);
@@ -180,10 +186,12 @@ static struct thread_name thread_name(uint32_t index)
         fclose(f);
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        unsigned number;
-        int end = 0;
-        if (sscanf(text, names[i].form, &number, &end) == 1 && end > 0)
-            return (struct thread_name){names[i].kind, number};
+        const size_t n = strlen(names[i].before);
+        const char *p = text + n;
+        uint64_t number;
+        if (strncmp(text, names[i].before, n) == 0 && number_read(&p, 10, &number) &&
+            strncmp(p, names[i].after, strlen(names[i].after)) == 0)
+            return (struct thread_name){names[i].kind, (uint32_t)number};
     }
     return (struct thread_name){a->other, index};
 }

@@ -2,7 +2,6 @@
 #include "beam/probe/code.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "beam/probe/maps.h"
 
 enum {
     FUNCTIONS_MOST = 1 << 20,
@@ -571,13 +571,12 @@ static void each_mapping(const char *rights, const char *name,
     char line[MAPPING_LINE];
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
-        struct mapping m = {.view = NULL};
+        struct maps_line l;
         const bool named = name == NULL ? strpbrk(line, "/[") == NULL : strstr(line, name) != NULL;
-        if (strstr(line, rights) != NULL && named &&
-            sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %" SCNu64, &m.code.from, &m.code.to,
-                   &m.inode) == 3 &&
-            m.code.from < m.code.to)
+        if (strstr(line, rights) != NULL && named && maps_read(line, &l)) {
+            const struct mapping m = {.code = {l.from, l.to}, .inode = l.inode};
             fn(arg, &m);
+        }
     }
     if (maps != NULL)
         fclose(maps);

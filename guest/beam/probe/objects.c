@@ -3,13 +3,13 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "beam/probe/code.h"
 #include "beam/probe/inside.h"
+#include "beam/probe/maps.h"
 
 enum {
     OBJECTS = 512, /* mappings of native code */
@@ -80,25 +80,21 @@ static void set_name(char out[NAME], const char *name)
 /* Adds a line of the list. *base, *inode: of the object that began last. */
 static void add_line(char *line, const char *program, uint64_t *base, uint64_t *inode)
 {
-    struct mapped m = {0};
-    uint64_t offset;
-    char rights[5] = "";
-    int path = 0;
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &m.from, &m.to,
-               rights, &offset, &m.inode, &path) != 5 ||
-        path == 0 || m.from >= m.to)
-        return;
+    struct maps_line l;
     line[strcspn(line, "\n")] = '\0';
-    char *name = line + path, *gone = strstr(name, " (deleted)");
+    if (!maps_read(line, &l))
+        return;
+    struct mapped m = {.from = l.from, .to = l.to, .inode = l.inode};
+    char *name = line + (l.name - line), *gone = strstr(name, " (deleted)");
     if (gone != NULL)
         *gone = '\0';
     if ((name[0] != '/' && !begins_with(name, "[v")) || begins_with(name, "/memfd:"))
         return;
-    if (offset == 0) {
+    if (l.offset == 0) {
         *base = m.from;
         *inode = m.inode;
     }
-    if (rights[2] != 'x' || list.n == OBJECTS)
+    if (l.rights[2] != 'x' || list.n == OBJECTS)
         return;
     const char *slash = strrchr(name, '/');
     m.base = *inode == m.inode ? *base : 0;

@@ -48,6 +48,7 @@ enum {
     OUTER = 128,          /* words there that may have the process for which a match program runs */
     AGREED = 2,           /* samples that agree on where %rbx points */
     STACK_ABOVE = 64 << 10, /* bytes above a NIF's frame in which the C stack begins */
+    OLD_FRAME = 2048,       /* bytes of the frame where the system does not tell (MINSIGSTKSZ) */
     HANDLER_STACK = 4096,   /* bytes that the handler may need, beside the system's frame */
     LEAVES_LEAST = 32, /* instructions by which code leaves Erlang's stack, to prove the place */
     PAGE = 4096,
@@ -998,7 +999,7 @@ static bool has_signal_stack(void)
 {
     stack_t stack;
     unsigned long frame = getauxval(AT_MINSIGSTKSZ);
-    frame = frame > 0 ? frame : (unsigned long)MINSIGSTKSZ;
+    frame = frame > 0 ? frame : OLD_FRAME;
     return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) == 0 &&
            stack.ss_size >= frame + HANDLER_STACK;
 }

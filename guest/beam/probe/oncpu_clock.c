@@ -130,14 +130,17 @@ static bool start_sampler(struct oncpu_clock *c, int tid, int signal, uint32_t n
     return oncpu_sampler_add(number, tid, signal, ns, false);
 }
 
+/* The kernel's struct sigevent, 64 bytes. Each C library has another name for `tid`. */
+struct event {
+    union sigval value;
+    int signal, notify, tid, more[11];
+};
+_Static_assert(sizeof(struct event) == 64, "what the kernel reads");
+
 static bool start_timer(struct oncpu_clock *c, int tid, int signal, uint32_t number, uint64_t ns)
 {
-    struct sigevent ev;
-    memset(&ev, 0, sizeof ev);
-    ev.sigev_notify = SIGEV_THREAD_ID;
-    ev.sigev_signo = signal;
-    ev.sigev_value.sival_int = (int)number;
-    ev._sigev_un._tid = tid;
+    const struct event ev = {
+        .value.sival_int = (int)number, .signal = signal, .notify = SIGEV_THREAD_ID, .tid = tid};
     c->kind = ONCPU_CLOCK_CPU;
     if (syscall(SYS_timer_create, clock_of(tid), &ev, &c->id) != 0)
         return false;

@@ -6,12 +6,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "beam/agent.h"
 
 enum {
@@ -39,8 +40,8 @@ static void walk_end(void)
 static int walk_next(void)
 {
     struct dirent64 *e;
-    long tid = 0;
-    while (tid <= 0 && walk.list >= 0) {
+    uint64_t tid = 0;
+    while ((tid == 0 || tid > INT_MAX) && walk.list >= 0) {
         if (walk.at >= walk.n) {
             const long n = syscall(SYS_getdents64, walk.list, walk.entries, sizeof walk.entries);
             walk.n = n > 0 ? (size_t)n : 0;
@@ -50,7 +51,9 @@ static int walk_next(void)
         }
         e = (struct dirent64 *)(void *)&walk.entries[walk.at];
         walk.at += e->d_reclen;
-        tid = strtol(e->d_name, NULL, 10); /* "." and ".." are 0 */
+        const char *name = e->d_name; /* "." and ".." are no number */
+        if (!number_read(&name, 10, &tid))
+            tid = 0;
     }
     return walk.seen++ < MOST ? (int)tid : 0;
 }

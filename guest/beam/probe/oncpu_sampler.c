@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "beam/probe/oncpu_clock.h"
 #include "beam/probe/onwall.h"
 
@@ -92,10 +93,10 @@ static bool parse_stat(const char *text, char *is, int *processor)
             return false;
         else
             p++;
-    char *end;
-    const long n = strtol(p, &end, 10);
-    *processor = n >= 0 && n <= INT_MAX ? (int)n : -1;
-    return end != p;
+    uint64_t n;
+    const bool is_number = number_read(&p, 10, &n);
+    *processor = is_number && n <= INT_MAX ? (int)n : -1;
+    return is_number;
 }
 
 /* Reads the beginning of a file. Async-signal-safe. */

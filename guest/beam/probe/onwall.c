@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "beam/probe/oncpu.h"
 #include "beam/probe/oncpu_clock.h"
 #include "beam/probe/oncpu_sampler.h"
@@ -51,17 +52,15 @@ static void add(_Atomic uint64_t *to, uint64_t n)
 /* Reads the line "running", or NUMBER ARGUMENTS SP PC. */
 static void parse_state(const char *text, struct state *out)
 {
-    char *end;
-    uint64_t last = 0, before = 0, value;
-    *out = (struct state){.is = READY};
-    if (strncmp(text, "running", 7) == 0)
+    const char *p = text;
+    uint64_t call, last = 0, before = 0, value;
+    *out = (struct state){.is = strncmp(text, "running", 7) == 0 ? READY : GONE};
+    p += *text == '-'; /* -1: in none */
+    if (!number_read(&p, 10, &call))
         return;
-    out->call = strtol(text, &end, 10);
-    out->is = end != text ? SLEEPS : GONE;
-    for (const char *p = end; *p == ' '; p = end) {
-        value = strtoull(p, &end, 16);
-        if (end == p)
-            break;
+    out->call = *text == '-' ? -(long)call : (long)call;
+    out->is = SLEEPS;
+    while (number_read(&p, 16, &value)) {
         before = last;
         last = value;
     }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/size.h"
 #include "beam/probe/records.h"
 #include "beam/probe/term_read.h"
@@ -307,18 +308,27 @@ bool term_is_short(ERL_NIF_TERM t)
            enif_compare(t, large.least) >= 0;
 }
 
-enum { DIGITS = 17 /* that tell any two floats apart */, FLOAT_TEXT = 48 };
+enum {
+    DIGITS = 17,   /* that tell any two floats apart */
+    FRACTION = 52, /* bits of a float's fraction */
+    FLOAT_TEXT = 48
+};
 
 /* Writes the fewest digits that are d, which is above 0, as 0.DIGITS times 10 to the power of
  * *place. Returns their number. */
 static size_t shortest(double d, char *digit, int *place, struct term_out *o)
 {
     char tmp[FLOAT_TEXT];
-    int half, n = 0;
-    const bool power = frexp(d, &half) == 0.5;
+    uint64_t bits, exponent = 0;
+    memcpy(&bits, &d, sizeof bits);
+    const bool below_normal = bits >> FRACTION == 0;
+    const uint64_t fraction = bits & ((UINT64_C(1) << FRACTION) - 1);
+    /* Below the normal ones the fraction itself is the number. */
+    const bool power = below_normal ? (fraction & (fraction - 1)) == 0 : fraction == 0;
+    int n = 0;
     size_t len = 0;
     /* All numbers of 15 digits differ as floats, except near 0. */
-    for (n = fpclassify(d) == FP_SUBNORMAL ? 1 : 15; n <= DIGITS; n++) {
+    for (n = below_normal ? 1 : 15; n <= DIGITS; n++) {
         snprintf(tmp, sizeof tmp, "%.*e", n - 1, d);
         o->looked += LOOKS_FLOAT;
         if (strtod(tmp, NULL) == d)
@@ -331,7 +341,10 @@ static size_t shortest(double d, char *digit, int *place, struct term_out *o)
     for (const char *p = tmp; *p != 'e' && len < DIGITS; p++)
         if (*p >= '0' && *p <= '9')
             digit[len++] = *p;
-    *place = atoi(strchr(tmp, 'e') + 1) + 1;
+    const char *ten = strchr(tmp, 'e') + 1; /* "+07", "-308" */
+    const bool negative = *ten++ == '-';
+    number_read(&ten, 10, &exponent);
+    *place = (negative ? -(int)exponent : (int)exponent) + 1;
     while (len > 1 && digit[len - 1] == '0')
         len--;
     return len;
