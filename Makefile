@@ -24,7 +24,7 @@ EI_INC   := -isystem $(ERL_ROOT)/usr/include
 EI_LIB   := -L$(ERL_ROOT)/usr/lib -lei
 
 # doc/architecture.md says what the rooms are. Those of the guest, which enter a node, lie below guest/.
-ROOMS_GUEST := words base dif engine jit beam
+ROOMS_GUEST := words base dif engine jit beam libc
 ROOMS_LOW   := words base util
 ROOMS_LIB   := $(ROOMS_LOW) event dif engine jit etf probe lang linux tier wire result session
 ROOMS_CLI   := $(ROOMS_LOW) event etf port cli
@@ -63,13 +63,20 @@ $(BIN): $(OBJ_CLI) $(LIB_A)
 # An event passes through several files of the agent; optimising them together makes its path shorter, where the tools can.
 LTO := $(shell echo 'int x;' | $(CC) -flto=auto -O2 -shared -fPIC -x c - -o /dev/null 2>/dev/null && echo -flto=auto)
 
-# The agent is loaded into other people's VMs: hidden symbols, no unresolved ones, no sanitizer, and no debugging information, a megabyte
-# that every consumer would send there (the object files have it).
-$(NIF): $(OBJ_AGENT)
+# The agent is loaded into other people's VMs, whatever C library they use: hidden symbols, no library of its own, no sanitizer, and no
+# debugging information, a megabyte that every consumer would send there (the object files have it). What it needs of the C library is in
+# mk/libc.list, by names that every C library has: not those of fortified functions, of a protector of stacks, or of functions that only a
+# compiler knows.
+AGENT_CC := -U_FORTIFY_SOURCE -fno-stack-protector -fno-builtin-bcmp $(if $(LTO),,-ffunction-sections)
+# (A function that the compiler knows must not become a call of itself.)
+$(BUILD_AGENT)/agent/guest/libc/memcpy.o: AGENT_CC += -fno-lto -fno-builtin -fno-plt
+$(NIF): $(OBJ_AGENT) mk/libc.list scripts/dev/libc-names
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
-	$(Q)$(CC) $(OPT) $(LTO) -shared -Wl,--strip-debug -Wl,-z,now,-z,relro,-z,noexecstack -Wl,--exclude-libs,ALL -o $@ $^ -lm -pthread
-	@if readelf -lW $@ | grep -q '^ *TLS '; then echo "$@ has thread-local variables, which it must not: guest/engine/engine.c says why" >&2; rm $@; exit 1; fi
+	$(Q)$(CC) $(OPT) $(LTO) $(AGENT_CC) -shared -nostdlib -Wl,--gc-sections -Wl,--strip-debug -Wl,-z,now,-z,relro,-z,noexecstack \
+	    -Wl,--exclude-libs,ALL -o $@.new $(OBJ_AGENT) -lgcc
+	$(Q)CC='$(CC)' scripts/dev/libc-names $@.new mk/libc.list || { rm $@.new; exit 1; }
+	$(Q)mv $@.new $@
 
 $(BUILD)/tool/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -79,7 +86,7 @@ $(BUILD)/tool/%.o: %.c Makefile
 $(BUILD_AGENT)/agent/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC    $< (agent)"
-	$(Q)$(CC) $(CFLAGS_) $(LTO) -fPIC -fvisibility=hidden $(NIF_INC) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS_) $(LTO) $(AGENT_CC) -fPIC -fvisibility=hidden $(NIF_INC) -MMD -MP -c -o $@ $<
 
 ebin/%.beam: src/%.erl $(wildcard src/*.hrl)
 	@mkdir -p $(@D)
