@@ -113,13 +113,27 @@ soak:
 
 # What a production VM does not notice: end-to-end tests, those of the agent, and chaos (CHAOS seconds) on debug emulators with assertions and the
 # lock checker, which may write only what test/lib/debug-vm.list excuses. DEBUG_OTP names the releases; their emulators are built first
-# (scripts/dev/otp-debug: some minutes each).
+# (scripts/dev/otp-vm: some minutes each).
 DEBUG_OTP := $(shell scripts/dev/releases --debug)
 ## check-debug-vm: tests on debug emulators with assertions (DEBUG_OTP=27)
 .PHONY: check-debug-vm
 check-debug-vm:
 	@scripts/dev/deps build test otp otp-debug
-	@for n in $(DEBUG_OTP); do scripts/dev/otp-debug $$n >/dev/null || [ $$? = 77 ] || exit 1; done
+	@for n in $(DEBUG_OTP); do scripts/dev/otp-vm $$n-debug >/dev/null || [ $$? = 77 ] || exit 1; done
 	@+$(MAKE) --no-print-directory all
 	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(DEBUG_OTP),'test/agent/run --otp $(n)-debug' 'test/e2e/run --otp $(n)-debug' \
 	    'test/chaos/run --otp $(n)-debug --seconds $(or $(CHAOS),600) $(if $(SEED),--seed $(SEED))')
+
+# An emulator that is built with musl, as Alpine's is (scripts/dev/otp-vm: some four minutes on two processors). The test e2e/musl runs on it, and is
+# skipped where it was not built.
+MUSL_OTP := $(shell scripts/dev/releases --musl)
+## musl-vm: builds an emulator with musl, on which musl/ of the end-to-end tests then runs
+.PHONY: musl-vm check-musl-vm
+musl-vm:
+	@scripts/dev/deps otp-musl
+	@for n in $(MUSL_OTP); do scripts/dev/otp-vm $$n-musl || [ $$? = 77 ] || exit 1; done
+## check-musl-vm: tests the agent on an emulator that is built with musl, which it makes first
+check-musl-vm:
+	@scripts/dev/deps build test
+	@+$(MAKE) --no-print-directory musl-vm all
+	@+$(SUITE_ENV) scripts/dev/tally $(foreach n,$(MUSL_OTP),'test/agent/run --otp $(n)-musl' 'test/e2e/run --only musl/')

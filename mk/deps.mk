@@ -7,7 +7,7 @@ deps:
 
 # If tools are missing, the build says what to do instead of failing somewhere inside. Targets that install the tools
 # themselves first, or need none, go on.
-BUILDS := $(filter-out help deps demo demo-web shop check check-otp check-debug-vm check-valgrind doc soak chaos bench bench-profile bench-enable fuzz coverage otp-folders lint format clean,$(or $(MAKECMDGOALS),all))
+BUILDS := $(filter-out help deps demo demo-web shop check check-otp check-debug-vm musl-vm check-musl-vm check-valgrind doc soak chaos bench bench-profile bench-enable fuzz coverage otp-folders lint format clean,$(or $(MAKECMDGOALS),all))
 ifneq ($(BUILDS),)
   LACKS := $(if $(shell command -v $(firstword $(CC))),,a C compiler) \
            $(if $(ERL_ROOT),$(if $(wildcard $(ERL_ROOT)/usr/include/ei.h),,ei.h),erl) \

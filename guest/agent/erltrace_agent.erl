@@ -161,7 +161,14 @@ is_agent(Pid) ->
     end.
 
 load_library(Nif, Dirs) ->
-    load_from(erltrace_agent_place:folders(Dirs), Nif, []).
+    case erltrace_agent_place:mapped() of
+        N when N >= ?COPIES ->
+            error4('AGENT_COPIES', text("the node has ~b copies of the agent's library in its memory: its C library never unmaps one", [N]),
+                   "each trace that begins while no other one runs takes half a megabyte there. Restart the node when that can be; until then it "
+                   "cannot be traced");
+        _ ->
+            load_from(erltrace_agent_place:folders(Dirs), Nif, [])
+    end.
 
 load_from([], _, Tried) ->
     Text = [["; ", D, ": ", Why] || {D, Why} <- lists:reverse(Tried)],
@@ -181,8 +188,14 @@ load_from([Dir | Dirs], Nif, Tried) ->
                 {error, {upgrade, _}} -> stale;
                 {error, {reload, _}} -> left;
                 {error, {Reason, Text}} ->
-                    Why = io_lib:format("~s: ~s", [Reason, Text]),
-                    load_from(Dirs, Nif, [{Dir, Why} | Tried])
+                    case erltrace_agent_place:refused(Reason, Text, File) of
+                        {folder, Why} ->
+                            load_from(Dirs, Nif, [{Dir, Why} | Tried]);
+                        {library, Why} -> % it would be the same in any folder
+                            error4('AGENT_NIF', ["the node's system does not load the agent's library, erltrace_agent.so: ", Why],
+                                   "erltrace's own library is loaded with musl, and with glibc from 2.17 on, by a node for whose processor it was built: "
+                                   "build or install erltrace again")
+                    end
             end;
         {error, Why} ->
             load_from(Dirs, Nif, [{Dir, Why} | Tried])

@@ -35,6 +35,7 @@
 -include("erltrace_agent_words.hrl").
 
 -define(AGENT, erltrace_agent).
+-define(COPIES, 100). % most copies of the library in a node: a C library may unmap none (musl)
 -define(PARTS, lists:seq(0, 31)). % AGENT_PARTS of guest/beam/agent.h
 
 -define(STATE, []).

@@ -14,7 +14,7 @@
 -define(MANY, 20000).  % most processes that are asked for their tracer
 
 examine(S) ->
-    vm() ++ bugs(erts()) ++ terms(S) ++ consumers(S) ++ processes(S) ++ shared(S) ++ sessions(S) ++ gc(S) ++ monitor(S) ++ seq() ++ inside() ++ profile() ++ user_probes() ++ memory().
+    vm() ++ bugs(erts()) ++ terms(S) ++ consumers(S) ++ processes(S) ++ shared(S) ++ sessions(S) ++ gc(S) ++ monitor(S) ++ seq() ++ inside() ++ profile() ++ user_probes() ++ library() ++ memory().
 
 vm() ->
     Flavor = erlang:system_info(emu_flavor),
@@ -140,7 +140,7 @@ inside() ->
 %% By which clock profile-N samples.
 profile() ->
     case erlang:system_info(emu_flavor) =:= jit andalso erltrace_agent_profile:offered() of
-        false -> [{profile, note, <<"profile-N and wall-N need a VM with the JIT">>, <<"tick-N fires in any VM">>}];
+        false -> [{profile, note, <<"profile-N and wall-N need a VM with the JIT, without which ustack() has no frames">>, <<"tick-N fires in any VM">>}];
         task -> [{profile, ok, <<"profile-N samples by the task clock, wall-N by a sampler that wakes at random times">>, <<>>}];
         user ->
             [{profile, note, <<"profile-N samples by the task clock outside of the kernel: kernel.perf_event_paranoid is 2, and the node's user may not change that for itself">>,
@@ -157,6 +157,11 @@ user_probes() ->
         false -> [{user_probes, note, <<"no runtime_tools in this release: dyntrace:p/pn cannot be called, user_trace-* never fire">>,
                    <<"add runtime_tools to the release">>}]
     end.
+
+library() ->
+    [{library, note, text("~b copies of the agent's library are in the node's memory, of ~b at most: its C library never unmaps one", [N, ?COPIES]),
+      <<"each takes half a megabyte until the node ends. Traces that begin while another one runs share its copy">>}
+     || N <- [erltrace_agent_place:mapped()], N > 1].
 
 memory() ->
     case file:read_file("/proc/meminfo") of

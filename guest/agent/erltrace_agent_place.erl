@@ -10,7 +10,7 @@
 %% A node that is killed while it loads the library leaves that folder behind; the next node of the same user removes it.
 -module(erltrace_agent_place).
 
--export([folders/1, put/2, remove/1]).
+-export([folders/1, put/2, remove/1, refused/3, mapped/0]).
 
 -include_lib("kernel/include/file.hrl").
 
@@ -77,6 +77,27 @@ remove(File) ->
     _ = file:delete(File),
     _ = file:del_dir(filename:dirname(File)),
     ok.
+
+%% Why the system has not loaded the file, and whether it was because of its folder: one from which nothing may be run.
+-spec refused(atom(), string(), file:filename()) -> {folder | library, iodata()}.
+refused(load_failed, Text, File) ->
+    Said = lists:foldl(fun(Known, T) -> string:replace(T, Known, "") end, Text, ["Failed to load NIF library: ", "Error relocating ", [File, ": "], File]),
+    Why = string:trim(lists:flatten(Said), both, "' "),
+    Folder = lists:any(fun(Part) -> string:find(Why, Part) =/= nomatch end, ["failed to map segment", "not permitted", "ermission denied"]),
+    {case Folder of true -> folder; false -> library end, Why};
+refused(Reason, Text, _) ->
+    {library, io_lib:format("~s: ~s", [Reason, Text])}.
+
+%% How many copies of the library this process has mapped. A C library may keep each one that it has loaded (musl does).
+-spec mapped() -> non_neg_integer().
+mapped() ->
+    case file:read_file("/proc/self/maps") of
+        {ok, Maps} ->
+            length([L || L <- binary:split(Maps, <<"\n">>, [global]), binary:match(L, <<" r-xp ">>) =/= nomatch,
+                         binary:match(L, <<"/" ?PREFIX>>) =/= nomatch, binary:match(L, <<"/" ?NAME>>) =/= nomatch]);
+        {error, _} ->
+            0
+    end.
 
 %% == folders that no other user can change =======================================================================
 

@@ -1,5 +1,5 @@
-/* number.h - numbers in texts that the system writes. C's own functions for this have a name that
- * depends on the C library. All here are async-signal-safe. */
+/* number.h - numbers in texts of the system, without functions whose names depend on the C library.
+ * Async-signal-safe. */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 /* Reads the number at *at, of digits of that base (10, or 16 with or without 0x), after blanks; *at
- * is then behind it. What *n cannot hold is UINT64_MAX. Returns false when there is no number, and
- * changes neither. */
+ * is then behind it. What is too large is UINT64_MAX. Returns false, and sets nothing, without one. */
 bool number_read(const char **at, unsigned base, uint64_t *n);
 
 /* Returns the text behind `words` words of a line, and behind the blanks around them. */

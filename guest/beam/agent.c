@@ -732,6 +732,7 @@ static void unload(ErlNifEnv *env, void *priv)
         term_text_done();
         code_unload();
         objects_forget();
+        engine_threads_end();
     }
 }
 

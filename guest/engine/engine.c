@@ -67,7 +67,7 @@ __attribute__((constructor)) static void thread_key_make(void)
     atomic_store(&thread_keyed, pthread_key_create(&thread_key, NULL) == 0);
 }
 
-__attribute__((destructor)) static void thread_key_delete(void)
+__attribute__((destructor)) void engine_threads_end(void)
 {
     if (atomic_exchange(&thread_keyed, false))
         pthread_key_delete(thread_key);

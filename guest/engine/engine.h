@@ -77,6 +77,8 @@ _Static_assert(sizeof(struct engine_thread) % 64 == 0, "cache lines of its own")
 /* Returns the calling thread's record, or NULL when there are too many threads or this process has
  * no key for it (engine_create says so). */
 struct engine_thread *engine_thread_self(void);
+/* Gives back the key: at the latest when the library is unloaded, which musl never does. */
+void engine_threads_end(void);
 /* Releases the calling thread's record for reuse; the thread must not fire again. */
 void engine_thread_leave(void);
 /* Return the number of records, released ones included, and the record of that index. */

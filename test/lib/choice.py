@@ -22,7 +22,9 @@ def releases(which=()):
 
 
 RELEASES = releases()  # the values of --otp
-DEBUG_RELEASES = [f"{n}-debug" for n in RELEASES]  # those that name a debug emulator, where a suite takes them
+# Those that name another emulator (scripts/dev/otp-vm), where a suite takes them.
+DEBUG_RELEASES = [f"{n}-debug" for n in RELEASES]
+MUSL_RELEASES = [f"{n}-musl" for n in releases(["--musl"])]
 OTHER_RELEASES = releases(["--others"])
 (HOST_RELEASE,) = releases(["--host"])  # the one on the PATH
 FAST, NODES, ALONE = STAGES = ("A", "B", "alone")

@@ -52,16 +52,17 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Test code has plain `catch`, which OTP 29 warns of. Older compilers ignore the option.
 ERLC = ["erlc", "+nowarn_deprecated_catch"]
 
-DEBUG = False  # nodes run on the debug emulator of their release (scripts/dev/otp-debug), whose stderr must stay empty
+EMULATOR = ""  # nodes run on that emulator of their release (scripts/dev/otp-vm): "debug", "musl"
+DEBUG = False  # it is the debug emulator, whose stderr must stay empty
 EXCUSED = os.path.join(ROOT, "test", "lib", "debug-vm.list")
 
 
 def chosen(otp):
     """Returns the release that tests pass on for --otp: that of a Debian folder, or None for the one on the PATH. After
-    NN-debug all nodes run on debug emulators."""
-    global DEBUG, PATIENCE  # pylint: disable=global-statement
-    release, _, kind = (otp or "").partition("-")
-    DEBUG = kind == "debug"
+    NN-debug and NN-musl all nodes run on that emulator."""
+    global DEBUG, EMULATOR, PATIENCE  # pylint: disable=global-statement
+    release, _, EMULATOR = (otp or "").partition("-")
+    DEBUG = EMULATOR == "debug"
     if DEBUG:  # everything takes many times as long on it
         PATIENCE *= 5
     return release if release not in ("", choice.HOST_RELEASE) else None
@@ -224,8 +225,10 @@ class Node:
 
     count = 0
 
-    def __init__(self, otp=None, options=(), cookie=COOKIE, name=None, evidence=None, begin=()):
-        """evidence: the folder in which it runs, so that it leaves its core or crash dump there. begin: a command that becomes the node's."""
+    def __init__(self, otp=None, options=(), cookie=COOKIE, name=None, evidence=None, begin=(), emulator=None):
+        """evidence: the folder in which it runs, so that it leaves its core or crash dump there. begin: a command that becomes the node's.
+        emulator: the one on which it runs (EMULATOR); a test is skipped where that is not built."""
+        emulator = emulator or EMULATOR
         Node.count += 1
         self.otp = otp
         self.short = name or f"et{os.getpid()}_{Node.count}"
@@ -238,11 +241,11 @@ class Node:
         os.chmod(os.path.join(self.home, ".erlang.cookie"), 0o400)
         command = ["erl", "-noinput", "-noshell", "-sname", self.short, "-pa", workload(), *options, "-s", "etw"]
         command.remove("-noinput")  # orders come on standard input
-        if otp or DEBUG:
-            command = [os.path.join(ROOT, "scripts", "dev", "in-otp"), f"{otp or choice.HOST_RELEASE}{'-debug' * DEBUG}"] + command
+        if otp or emulator:
+            command = [os.path.join(ROOT, "scripts", "dev", "in-otp"), "-".join(filter(None, (otp or choice.HOST_RELEASE, emulator)))] + command
         # The agent's library is placed in TMPDIR for a moment: a separate folder shows whether this node's copy is gone.
         env = dict(os.environ, HOME=self.home, TMPDIR=self.home, ERL_CRASH_DUMP="/dev/null", ERL_AFLAGS="", ERL_FLAGS="", ERL_ZFLAGS="")
-        if otp or DEBUG:  # the release's folder is found by the HOME of the caller, while the node has its own
+        if otp or emulator:  # the release's folder is found by the HOME of the caller, while the node has its own
             env["ERLTRACE_CACHE"] = cache()
         if evidence:
             env["ERL_CRASH_DUMP"] = os.path.join(evidence, "erl_crash.dump")
