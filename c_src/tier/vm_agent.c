@@ -332,7 +332,7 @@ static const char *library_fault(const struct buf *lib)
     if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_type != ET_DYN)
         return "it is no library";
     if (h.e_ident[EI_CLASS] != ELFCLASS64 || (MACHINE != EM_NONE && h.e_machine != MACHINE))
-        return "it was built for another machine";
+        return "it was built for another processor";
     if (h.e_phentsize != sizeof p || h.e_phoff > lib->len ||
         h.e_phnum > (lib->len - h.e_phoff) / sizeof p)
         return "it is truncated";
@@ -404,9 +404,11 @@ static int check_target(struct vm_agent *a, struct diags *d)
         uname(&u);
         if (strlen(u.machine) != n || strncmp(u.machine, buf_str(&b), n) != 0 ||
             !strstr(buf_str(&b), "linux"))
-            e = diag_error(d, ET_EOTP, NULL, "OTP_ARCH",
-                           "the agent's library was built for another machine",
-                           "%s runs on %s, erltrace on %s-linux", a->node, buf_str(&b), u.machine);
+            e = diag_error(
+                d, ET_EOTP, NULL, "OTP_ARCH",
+                "the agent's library is for the processor of this erltrace: use one that "
+                "was built for that of the node",
+                "%s runs on %s, erltrace on %s-linux", a->node, buf_str(&b), u.machine);
     }
     buf_free(&b);
     return e;

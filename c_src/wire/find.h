@@ -35,6 +35,8 @@ struct beam {
     bool foreign_port;           /* the listener at `port` is another user's */
     uint16_t listen[BEAM_PORTS]; /* ports it listens on, when fds_known */
     unsigned nlisten;
+    uint16_t machine; /* EM_... of the emulator's file, when it is not ours; 0: it is, or unknown */
+    bool loads_nothing; /* the emulator is linked statically: it can load no library */
 };
 struct beam_list {
     struct beam *beam; /* by pid; et_free */
@@ -48,6 +50,12 @@ void beam_list_free(struct beam_list *l);
 /* Fills in the release of a BEAM whose command line does not tell it, from files of its OTP. Call
  * it only for BEAMs that the user asked about, since it opens files that the process names. */
 void beam_release(struct beam *b);
+/* Fills in what the file of its emulator says. Call it only for BEAMs that the user asked about. */
+void beam_processor(struct beam *b);
+/* The same from the beginning of that file. */
+void beam_emulator(struct beam *b, const char *file, size_t n);
+/* Returns a machine's name as `uname -m` has it, or "another processor". */
+const char *beam_processor_name(uint16_t machine);
 /* Returns the BEAM that process `pid` is, or the first that runs under it; NULL if there is none.
  */
 const struct beam *beam_under(const struct beam_list *l, pid_t pid);

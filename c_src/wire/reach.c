@@ -86,6 +86,22 @@ int reach_check(const struct beam *b, const struct cred_options *tls, struct rea
         snprintf(p->help, sizeof p->help, "erltrace needs OTP 25 or newer");
         return problem(p, ET_EOTP, "OTP_OLD");
     }
+    if (b->machine) {
+        snprintf(p->text, sizeof p->text, "%s runs on an emulator for %s", title,
+                 beam_processor_name(b->machine));
+        snprintf(p->help, sizeof p->help,
+                 "the agent's library is for the processor of this erltrace: use one that was "
+                 "built for that of the node");
+        return problem(p, ET_EOTP, "OTP_ARCH");
+    }
+    if (b->loads_nothing) {
+        snprintf(p->text, sizeof p->text,
+                 "the emulator of %s is linked statically: it can load no library", title);
+        snprintf(p->help, sizeof p->help,
+                 "the agent is a library; an emulator that is linked with its C library as usual "
+                 "loads it");
+        return problem(p, ET_EOTP, "OTP_ARCH");
+    }
     if (b->other_net) {
         snprintf(p->text, sizeof p->text, "%s runs in another network namespace (a container)",
                  title);
@@ -515,6 +531,7 @@ int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
         return e;
     if (r->beam) {
         beam_release(&r->beams.beam[r->beam - r->beams.beam]);
+        beam_processor(&r->beams.beam[r->beam - r->beams.beam]);
         beam_title(r->beam, r->node, sizeof r->node);
         if (reach_check(r->beam, opt->tls, &p))
             return report(&p, d);

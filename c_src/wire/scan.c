@@ -34,6 +34,7 @@ static void examine(struct beam *b, const struct given *given, struct node_info 
     struct cookie_source s;
     char secret[COOKIE_MAX];
     beam_release(b);
+    beam_processor(b);
     n->pid = b->pid;
     memcpy(n->name, b->name[0] ? b->name : b->alive, sizeof n->name);
     memcpy(n->otp, b->otp, sizeof n->otp);

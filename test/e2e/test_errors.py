@@ -253,6 +253,20 @@ def test_nif_not_loadable(t):
         shutil.rmtree(os.path.join(t.folder, "root"))
 
 
+def test_nif_of_a_name_that_nobody_has(t):
+    """What the node's loader refuses in each folder is said once, by its own words, with what helps: by the doctor, too. Nothing stays in the node."""
+    node = t.node()
+    with open(os.path.join(ROOT, "priv", "erltrace_agent.so"), "rb") as f:
+        root = agent_root(t, f.read().replace(b"\0strtod\0", b"\0strtoX\0"))
+    own = ("--node", node.name, "--cookie", node.cookie)
+    for command in ((*own, "-n", "BEGIN { exit(0); }"), ("doctor", *own)):
+        status, out, err = t.run(*command, env={"ERLTRACE_ROOT": root})
+        complaint(t, status, 1, out, err, r"\[AGENT_NIF\] the node's system does not load the agent's library, erltrace_agent\.so: .*strtoX")
+        t.equal((err.count("strtoX"), "--agent-dir" in err), (1, False), err)
+        t.match(err, "build or install erltrace again")
+        t.clean(node)
+
+
 def test_agent_missing(t):
     """An incomplete installation."""
     os.makedirs(os.path.join(t.folder, "empty"))

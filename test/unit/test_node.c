@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -357,6 +358,49 @@ static void test_match_epmd(void **state)
     assert_int_equal(b[2].port, 4003);
     assert_int_equal(b[3].port, 0); /* the other one has the name */
     assert_int_equal(b[4].port, 0);
+}
+
+/* What the file of an emulator says, against the file that this is. */
+static void test_emulator(void **state)
+{
+    (void)state;
+    struct {
+        Elf64_Ehdr head;
+        Elf64_Phdr part[2];
+    } f = {.head = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
+                    .e_type = ET_DYN,
+                    .e_phoff = sizeof(Elf64_Ehdr),
+                    .e_phentsize = sizeof(Elf64_Phdr),
+                    .e_phnum = 2},
+           .part = {{.p_type = PT_LOAD}, {.p_type = PT_INTERP}}};
+    struct reach_problem p;
+    struct beam b = {.pid = 7, .alive = "a", .port = 4000, .proto = "inet_tcp"};
+    FILE *own = fopen("/proc/self/exe", "re");
+    Elf64_Ehdr ours;
+    assert_int_equal(fread(&ours, sizeof ours, 1, own), 1);
+    fclose(own);
+    f.head.e_machine = ours.e_machine;
+    beam_emulator(&b, (const char *)&f, sizeof f);
+    assert_int_equal(reach_check(&b, NULL, &p), 0);
+
+    f.part[1].p_type = PT_NOTE;
+    beam_emulator(&b, (const char *)&f, sizeof f);
+    assert_int_equal(reach_check(&b, NULL, &p), ET_EOTP);
+    assert_string_equal(p.tag, "OTP_ARCH");
+    assert_non_null(strstr(p.text, "linked statically"));
+    beam_emulator(&b, (const char *)&f, sizeof f - 1); /* not all of it can be seen */
+    assert_int_equal(reach_check(&b, NULL, &p), 0);
+
+    f.head.e_machine = ours.e_machine == EM_S390 ? EM_RISCV : EM_S390;
+    f.head.e_ident[EI_CLASS] = ELFCLASS32;
+    beam_emulator(&b, (const char *)&f, sizeof f);
+    assert_int_equal(reach_check(&b, NULL, &p), ET_EOTP);
+    assert_string_equal(p.tag, "OTP_ARCH");
+    assert_non_null(strstr(p.text, beam_processor_name(f.head.e_machine)));
+    assert_string_equal(beam_processor_name(EM_AARCH64), "aarch64");
+
+    beam_emulator(&b, "#!/bin/sh\n", 10);
+    assert_int_equal(reach_check(&b, NULL, &p), 0);
 }
 
 /* -- cookies ----------------------------------------------------------------------------------- */
@@ -1004,6 +1048,7 @@ int main(void)
         cmocka_unit_test(test_unreachable),
         cmocka_unit_test(test_otp_of_erts),
         cmocka_unit_test(test_match_epmd),
+        cmocka_unit_test(test_emulator),
         cmocka_unit_test(test_cookie),
         cmocka_unit_test(test_catalog_match),
         cmocka_unit_test(test_catalog_ids),
