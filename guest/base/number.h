@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 /* Reads the number at *at, of digits of that base (10, or 16 with or without 0x), after blanks; *at
- * is then behind it. What is too large is UINT64_MAX. Returns false, and sets nothing, without one.
- */
+ * is then behind it. What is too large is UINT64_MAX. Without one, returns false. */
 bool number_read(const char **at, unsigned base, uint64_t *n);
 
 /* Returns the text behind `words` words of a line, and behind the blanks around them. */
