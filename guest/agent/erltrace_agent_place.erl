@@ -81,7 +81,7 @@ remove(File) ->
 %% Why the system has not loaded the file, and whether it was because of its folder: one from which nothing may be run.
 -spec refused(atom(), string(), file:filename()) -> {folder | library, iodata()}.
 refused(load_failed, Text, File) ->
-    Said = lists:foldl(fun(Known, T) -> string:replace(T, Known, "") end, Text, ["Failed to load NIF library: ", "Error relocating ", [File, ": "], File]),
+    Said = lists:foldl(fun(Known, T) -> string:replace(T, Known, "") end, Text, ["Failed to load NIF library: ", "Error relocating ", "Error loading shared library ", [File, ": "], File]),
     Why = string:trim(lists:flatten(Said), both, "' "),
     Folder = lists:any(fun(Part) -> string:find(Why, Part) =/= nomatch end, ["failed to map segment", "not permitted", "ermission denied"]),
     {case Folder of true -> folder; false -> library end, Why};
