@@ -83,6 +83,11 @@ $(BUILD)/tool/%.o: %.c Makefile
 	@echo "  CC    $<"
 	$(Q)$(CC) $(CFLAGS_) -fPIC -fvisibility=hidden $(SANFLAGS) $(EI_INC) -MMD -MP -c -o $@ $<
 
+# Written for the assembler of binutils: clang has one of its own, and none that optimises across files takes such text.
+GNU_AS := $(shell $(CC) -fno-integrated-as -E -x c /dev/null >/dev/null 2>&1 && echo -fno-integrated-as)
+%/guest/beam/usdt.o: CFLAGS_ += $(GNU_AS)
+%/guest/beam/usdt.o: LTO :=
+
 $(BUILD_AGENT)/agent/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC    $< (agent)"

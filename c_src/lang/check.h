@@ -172,6 +172,9 @@ bool check_translates(const struct lang *l, const struct type *from, const struc
 /* -- check_args.c -- */
 /* Checks n, which is args[...]. */
 const struct type *check_args_element(struct lang *l, struct node *n);
+/* Makes code of n, a call of usdt(...) whose arguments are checked. Without any, it passes those of
+ * the probe. */
+const struct type *check_usdt(struct lang *l, struct node *n);
 /* Returns what the tables say of an argument; n is argN, and *t receives its type. Returns NULL if
  * the argument cannot be determined, if the clause's possible probes differ, and always in D
  * libraries. */

@@ -366,6 +366,54 @@ const struct type *check_args_element(struct lang *l, struct node *n)
     return typed(l, n, p, &p->arg[at->num]);
 }
 
+/* -- usdt() ------------------------------------------------------------------------------------ */
+
+/* Returns the arguments of the clause's probe, as many as are known: terms as texts. */
+static struct node *event_arguments(struct lang *l, const struct node *n, const struct found *f)
+{
+    struct node *list = NULL, **tail = &list;
+    const bool known = f->probe && !f->differ;
+    for (uint32_t i = 0; i < NATIVE_MAX && (!known || i < f->probe->nnative); i++) {
+        struct node *a = node_new(l, N_ARG, &n->pos);
+        a->num = i;
+        a->type = type_typedef("int64_t", 7);
+        node_done(l, a);
+        if (known && type_is_term(f->probe->native[i].type)) {
+            typed(l, a, f->probe, &f->probe->arg[i]);
+            check_as_text(l, a, false);
+        }
+        *tail = a;
+        tail = &a->next;
+    }
+    return list;
+}
+
+/* Makes usdt(...) of a call to it: without arguments the subroutine says whether a tool watches, so
+ * that nothing is computed for none. */
+const struct type *check_usdt(struct lang *l, struct node *n)
+{
+    struct found f = {0};
+    struct node *no = node_new(l, N_INT, &n->pos);
+    struct node *watched = node_new(l, N_CALL, &n->pos), *call = node_new(l, N_CALL, &n->pos);
+    for (const struct lang_desc *d = l->library ? NULL : l->desc; d; d = d->next)
+        find_probes(l, d, &f);
+    if (f.probe == &none && !f.differ) {
+        lang_err(l, &n->pos, "D_USDT_PROBE", "the probes of the provider erlang have them",
+                 "%s has no USDT probe that usdt( ) could fire", desc_text(l, l->desc));
+        return check_bad(n);
+    }
+    struct node *args = n->args ? n->args : event_arguments(l, n, &f);
+    check_make_call(l, call, DIF_SUBR_usdt, n->name, args, T_INT);
+    check_make_call(l, watched, DIF_SUBR_usdt, n->name, NULL, T_INT);
+    call->post = watched->post = true;
+    node_set_int(no, 0, &type_c[T_INT]);
+    struct node cond = {.kind = N_COND, .pos = n->pos, .kid = {watched, call, node_done(l, no)}};
+    check_replace(n, &cond);
+    n->type = &type_c[T_INT];
+    node_done(l, n);
+    return n->type;
+}
+
 /* -- clauses with several descriptions --------------------------------------------------------- */
 
 static bool names_args(const struct node *n)

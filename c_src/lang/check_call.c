@@ -97,7 +97,8 @@ static bool fits_prototype(struct node *a, char want)
     case '4': return points_to_bytes(t, 4) || check_is_null(a);
     case '6': return points_to_bytes(t, 16) || check_is_null(a);
     case 't': return type_is_term(t) || check_is_null(a);
-    case 'k': return type_is_term(t) || type_is_string(t) || type_is_int(t);
+    case 'k':
+    case 'u': return type_is_term(t) || type_is_string(t) || type_is_int(t);
     case 'a':
         return (type_refers(t) && check_may_write(a) && check_origin(a) != ALLOCA_NO) ||
                check_is_null(a);
@@ -116,7 +117,8 @@ static const char *wanted(char want)
     case '4': return "ipaddr_t *";
     case '6': return "struct in6_addr *";
     case 't': return "term_t";
-    case 'k': return "term_t, string or integer";
+    case 'k':
+    case 'u': return "term_t, string or integer";
     case 'a': return "pointer from alloca( )";
     default: return "integer";
     }
@@ -129,9 +131,9 @@ bool check_args(struct lang *l, const struct lang_fn *fn, struct node *args)
     bool ok = true;
     for (struct node *a = args; a; a = a->next, i++) {
         const struct type *t = check_expr(l, a);
-        if (*want == 's' || *want == 'n' || *want == 'k')
+        if (*want == 's' || *want == 'n' || *want == 'k' || *want == 'u')
             check_as_string(l, a);
-        if (*want == 'n')
+        if (*want == 'n' || *want == 'u')
             check_as_text(l, a, false);
         t = a->type;
         if (type_is_error(t)) {
@@ -202,6 +204,8 @@ const struct type *check_call(struct lang *l, struct node *n)
     n->post = fn->afresh;
     n->name = fn->name;
     n->kid[0] = NULL;
+    if (fn->number == DIF_SUBR_usdt)
+        return check_usdt(l, n);
     if (fn->result == T_COUNT)
         return n->type = type_pointer(l, &type_c[T_VOID]);
     if (fn->result == T_DYN)

@@ -146,6 +146,12 @@ void check_kept_whole(struct lang *l, const struct node *n)
          value->type->size * 8, v->name, v->type->name, v->made_by);
 }
 
+/* Returns whether an expression's value does not depend on the arguments in it. */
+static bool only_tells(const struct node *n)
+{
+    return n->kind == N_CALL && n->num == DIF_SUBR_usdt;
+}
+
 /* Returns whether a size is part of a checked expression. */
 static bool has_size(struct lang *l, const struct node *n)
 {
@@ -154,6 +160,8 @@ static bool has_size(struct lang *l, const struct node *n)
     if ((row && row->form == PROBE_FORM_SIZE) || (n->kind == N_VAR && n->var->sized) ||
         (n->kind == N_CALL && n->num == DIF_SUBR_term_words))
         return true;
+    if (only_tells(n))
+        return false;
     for (size_t i = 0; i < 3; i++)
         if (n->kid[i] && has_size(l, n->kid[i]))
             return true;
@@ -265,6 +273,8 @@ static struct node *known(struct lang *l, const struct node *n, struct node *all
     }
     if (n->kind == N_CALL && n->num == DIF_SUBR_term_words)
         return both(l, all, other_than(l, node_clone(l, n), -1, n->type));
+    if (only_tells(n))
+        return all;
     for (size_t i = 0; i < 3; i++)
         if (n->kid[i])
             all = known(l, n->kid[i], all);

@@ -125,8 +125,8 @@ enum fn_kind { FN_SUBR, FN_ACTION, FN_AGG, FN_UNDEFINED /* known by name only */
 
 /* A function-like name. Letters of `args`: s string, n string, term (passed as its text) or argN, i
  * integer, p address, q pointer or string, r pointer, 4 and 6 pointer to an IPv4 or IPv6 address, a
- * pointer from alloca(), t term, k term, string or integer, @ aggregation, v any value; the last
- * letter applies to all further arguments. */
+ * pointer from alloca(), t term, k term, string or integer, u the same (a term passed as its text),
+ * @ aggregation, v any value; the last letter applies to all further arguments. */
 struct lang_fn {
     const char *name;
     enum fn_kind kind;

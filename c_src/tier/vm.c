@@ -15,6 +15,7 @@
 #include "etf/write.h"
 #include "base/err.h"
 #include "tier/vm_code.h"
+#include "tier/watchers.h"
 #include "tier/vm_debug.h"
 #include "tier/filter.h"
 #include "tier/only.h"
@@ -467,6 +468,7 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
         catalog_settle(&v->catalog);
         v->opt.later = NULL; /* it was borrowed */
         describe(v, sorted, n, processes);
+        watchers_tell(img, v->os_pid, v->passes, d);
     }
     et_free(sorted);
     return e;

@@ -281,6 +281,13 @@ void tracer_account_own(struct load_sample *sample, struct load *const *all, uin
 /* Fires a probe of a program that belongs to no process: BEGIN, END, a tick. */
 void tracer_fire_plain(ErlNifEnv *env, struct program *p, const struct program_probe *probe);
 
+/* -- USDT probes (usdt.c)
+ * --------------------------------------------------------------------------- */
+/* Returns whether a tool is attached to the probe of a kind of event. */
+bool usdt_watched(uint32_t kind);
+/* Fires it, if it is watched, or was. arg: ENGINE_ARGS numbers, of texts their addresses. */
+void usdt_fire(uint32_t kind, const uint64_t *arg);
+
 /* -- programs (program.c)
  * -------------------------------------------------------------------------- */
 /* Returns {ok, Program, Granted, Needs, Special, Hooks} or {error, Tag, Text, Hint}; see nif_enable

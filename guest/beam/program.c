@@ -177,8 +177,8 @@ static const char *probe_of(ErlNifEnv *env, struct program *p, const struct bind
     ErlNifBinary name;
     const struct word_probe *word = word_probe(b->kind);
     *out = (struct program_probe){.kind = (enum probe_kind)b->kind};
-    out->id =
-        (struct engine_probe){.id = b->id, .prov = provider, .mod = "", .func = "", .name = ""};
+    out->id = (struct engine_probe){
+        .id = b->id, .kind = b->kind, .prov = provider, .mod = "", .func = "", .name = ""};
     switch (b->kind) {
     case PROBE_BEGIN:
     case PROBE_END:

@@ -111,6 +111,7 @@ bool engine_quiet(const struct engine_mark *m);
 struct engine_probe {
     uint32_t id;
     const char *prov, *mod, *func, *name;
+    uint32_t kind; /* the tier's own */
 };
 
 /* One clause enabled on one probe. */
@@ -162,6 +163,10 @@ struct engine_terms {
      * `kept` the values that it has kept; others are undefined, but for the first ones of `kept`.
      */
     void (*pass)(uint64_t number, const uint64_t *arg, const uint64_t *kept);
+    /* Whether another tool watches the events of a kind (engine_probe.kind), and what tells it of
+     * one, with values that the program chooses: ENGINE_ARGS of them, texts by their address. */
+    bool (*watched)(uint32_t kind);
+    void (*tell)(uint32_t kind, const uint64_t *value);
 };
 enum { ENGINE_NAME = 80 };
 #define ENGINE_TERMS_FULL  UINT64_MAX

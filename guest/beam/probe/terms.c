@@ -237,6 +237,8 @@ const struct engine_terms terms_ops = {
     .value = terms_value,
     .constant = terms_constant,
     .pass = erltrace_event,
+    .watched = usdt_watched,
+    .tell = usdt_fire,
 };
 
 /* -- constants --------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* subr_pass.c - passes an event on, with what the program has computed. */
+/* subr_pass.c - passes an event on, with what the program has computed, and tells other tools. */
 #include "engine/subr/subr.h"
 
 /* keep(n, value) */
@@ -22,4 +22,19 @@ uint64_t subr_pass(struct exec *x, const uint64_t *arg, unsigned n)
     if (x->ctx->terms != NULL && x->ctx->terms->pass != NULL)
         x->ctx->terms->pass(arg[0], x->ctx->argv, x->ctx->kept);
     return 0;
+}
+
+/* usdt(values); without any it returns whether another tool watches. */
+uint64_t subr_usdt(struct exec *x, const uint64_t *arg, unsigned n)
+{
+    const struct engine_terms *t = x->ctx->terms;
+    const uint32_t kind = x->ctx->probe->kind;
+    uint64_t value[ENGINE_ARGS] = {0};
+    if (t == NULL || t->watched == NULL || !t->watched(kind))
+        return 0;
+    for (unsigned i = 0; i < n; i++)
+        value[i] = arg[i];
+    if (n > 0)
+        t->tell(kind, value);
+    return 1;
 }

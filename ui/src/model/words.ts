@@ -172,6 +172,7 @@ export const D_WORDS: ["aggregation" | "variable" | "function", string, string, 
     ["function", "term_inspect", "a term as Elixir writes it", "(", true],
     ["function", "erlname", "the name of a process: registered, via or global, its label, or how it began; what a port is", "(", true],
     ["function", "is_record", "whether a term is a record of this name: a native one, or a tuple", "(", true],
+    ["function", "usdt", "tells the event to tools that have attached to the agent's USDT probe of it; 0: to none", "(", true],
 ];
 
 /** What an aggregating function shows for a key. */
