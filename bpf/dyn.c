@@ -24,19 +24,22 @@ INLINE u64 bucket_of(u64 h, u32 which)
     return (h & 0xffffffff) * K(BUCKETS) >> 32;
 }
 
-/* Finds the key: the slot, with its tag in *seen (struct kslot.kept is not used for this): returns
- * slot + 1, 0: absent, ~0: a slot that may be the key's stays busy. The tag is in k->value. */
+/* Finds the key's slot: returns its number + 1, with its tag in k->kept[KMEM_ARGS + 1]; 0: absent,
+ * with k->ways; ~0: a slot that may be the key's stays busy. */
 RT rt_dyn_find(u64 p, u64 n, u64 h)
 {
     struct kslot *k = SLOT(p, 0);
+    u64 taken = 0;
     for (u32 b = 0; b < 2; b++) {
         u64 first = bucket_of(h, b) * WAYS;
+        volatile u64 *tags = AT(K(TAGS) + first * 8, WAYS * 8, 0);
         for (u32 i = 0; i < WAYS; i++) {
-            u64 tag = GET(u64, K(TAGS) + (first + i) * 8, 0);
+            u64 tag = tags[i];
+            taken += ((tag | tag >> 1) & 1) << 32 * b;
             if ((tag ^ h) >> 32 != 0)
                 continue;
             for (u32 looks = 0; (tag & STATE) == BUSY && looks < KMEM_TRIES; looks++)
-                tag = GET(u64, K(TAGS) + (first + i) * 8, 0);
+                tag = tags[i];
             if ((tag & STATE) == BUSY)
                 return ~0ul;
             if ((tag & STATE) != LIVE || (tag ^ h) >> 32 != 0)
@@ -47,6 +50,7 @@ RT rt_dyn_find(u64 p, u64 n, u64 h)
             }
         }
     }
+    k->ways = taken;
     return 0;
 }
 
@@ -73,23 +77,16 @@ INLINE u64 dyn_take(u64 p, u64 n, u64 h)
     return ~0ul;
 }
 
-/* Makes a free slot of the emptier bucket busy for the key. */
+/* Makes a free slot of the emptier bucket busy for the key, which has just been found absent. */
 RT rt_dyn_claim(u64 p, u64 h)
 {
     struct kslot *k = SLOT(p, 0);
-    u64 used[2] = {0, 0};
-    for (u32 i = 0; i < WAYS;
-         i++) { /* without branches, which would double the verifier's work each */
-        u64 a = GET(u64, K(TAGS) + (bucket_of(h, 0) * WAYS + i) * 8, 0);
-        u64 b = GET(u64, K(TAGS) + (bucket_of(h, 1) * WAYS + i) * 8, 0);
-        used[0] += (a | a >> 1) & 1;
-        used[1] += (b | b >> 1) & 1;
-    }
+    u32 other = (k->ways >> 32) < (u32)k->ways;
     for (u32 b = 0; b < 2; b++) {
-        u64 first = bucket_of(h, b ^ (used[1] < used[0])) * WAYS;
+        u64 first = bucket_of(h, b ^ other) * WAYS;
+        u64 *tags = AT(K(TAGS) + first * 8, WAYS * 8, 0);
         for (u32 i = 0; i < WAYS; i++) {
-            u64 *t = AT(K(TAGS) + (first + i) * 8, 8, 0);
-            u64 tag = *(volatile u64 *)t;
+            u64 *t = &tags[i], tag = *(volatile u64 *)t;
             if ((tag & STATE) != FREE)
                 continue;
             u64 busy = (h & 0xffffffff00000000ul) | (tag & 0xfffffffcu) | BUSY;

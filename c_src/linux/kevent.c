@@ -14,7 +14,16 @@
 
 enum { R0, R1, R2, R3, R4, R5, CONTEXT, PLACE, KSLOT, VALUE, FP };
 enum { SLOT_READ = -8, SLOT_KEPT = -16, SLOT_ENTRY = -24 };
-enum { FN_CPU = 8, FN_PID = 14, FN_TASK = 35, FN_READ_USER = 112, FN_READ = 113, FN_COOKIE = 174 };
+enum {
+    FN_CPU = 8,
+    FN_PID = 14,
+    FN_TASK = 35,
+    FN_READ_USER = 112,
+    FN_READ = 113,
+    FN_KNOWN_TASK = 158,
+    FN_COOKIE = 174,
+    FN_REGS = 175
+};
 enum { SPREAD_MOST = 4096 }; /* entries of a block */
 
 /* -- blocks ------------------------------------------------------------------------------------ */
@@ -216,6 +225,32 @@ static void read_memory(struct kcode *c, const struct kstep *s)
     kcode_place(c, failed);
 }
 
+/* r0 = the address of a structure whose type the verifier knows. */
+static void known(struct kcode *c, enum kstep_op op)
+{
+    kcode_helper(c, FN_KNOWN_TASK);
+    if (op == KSTEP_REGS) {
+        kcode_alu(c, BPF_MOV, R1, R0);
+        kcode_helper(c, FN_REGS);
+    }
+}
+
+/* Reads a member of such a structure, which a program may do without a function of the kernel.
+ * Returns whether the two steps are that. (A pointer that is read so cannot be computed with: what
+ * has 8 bytes is read so only of registers.) */
+static bool read_known(struct kcode *c, const struct kstep *s, uint32_t n)
+{
+    static const unsigned sizes[] = {[1] = BPF_B, [2] = BPF_H, [4] = BPF_W, [8] = BPF_DW};
+    if (n < 2 || s[1].op != KSTEP_LOAD || s[1].n < 0 || s[1].n > INT16_MAX ||
+        !(s->op == KSTEP_REGS || (s->op == KSTEP_TASK && s[1].size < 8)))
+        return false;
+    known(c, s->op);
+    kcode_load(c, sizes[s[1].size], VALUE, R0, (int)s[1].n);
+    if (s[1].is_signed)
+        extend(c, s[1].size, true);
+    return true;
+}
+
 static void step(struct kcode *c, const struct kstep *s)
 {
     uint32_t yes, no;
@@ -224,6 +259,10 @@ static void step(struct kcode *c, const struct kstep *s)
     case KSTEP_CONST: kcode_set(c, VALUE, (uint64_t)s->n); break;
     case KSTEP_TASK:
         kcode_helper(c, FN_TASK);
+        kcode_alu(c, BPF_MOV, VALUE, R0);
+        break;
+    case KSTEP_REGS:
+        known(c, s->op);
         kcode_alu(c, BPF_MOV, VALUE, R0);
         break;
     case KSTEP_CPU:
@@ -305,8 +344,12 @@ static void step(struct kcode *c, const struct kstep *s)
 /* r9 = a value. */
 static void value(struct kcode *c, const struct kvalue *v)
 {
-    for (uint32_t i = 0; i < v->n; i++)
-        step(c, &v->step[i]);
+    for (uint32_t i = 0; i < v->n; i++) {
+        if (read_known(c, &v->step[i], v->n - i))
+            i++;
+        else
+            step(c, &v->step[i]);
+    }
 }
 
 /* -- programs ---------------------------------------------------------------------------------- */

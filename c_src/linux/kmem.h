@@ -266,6 +266,8 @@ struct kslot {
     uint64_t agg, index, adata; /* places: struct ahalf, its index and its data */
     uint64_t error;             /* errno */
     uint64_t chilled, chillat;  /* ns that chill() took, and since when they count */
+    uint64_t
+        ways; /* of a key that is absent: how many slots are taken in its buckets, 32 bits each */
     uint64_t comm_length;
     char comm[KMEM_COMM];
     char erlpid[KMEM_ERLPID];      /* right behind comm */

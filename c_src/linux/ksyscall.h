@@ -20,25 +20,25 @@ const struct ksyscall *ksyscalls(size_t *n);
 /* Finds a call's number by its name. Returns false if there is none on this kind of machine. */
 bool ksyscall_number(const char *name, size_t len, int64_t *number);
 
-/* Values (kvalue.h) at the tracepoints sys_enter and sys_exit, whose first argument is the
- * registers: the arguments, the number, and whether the program is one of 64 bits. */
+/* Values (kvalue.h) at the tracepoints sys_enter and sys_exit: the arguments, the number, and
+ * whether the program is one of 64 bits. */
 #if defined(__x86_64__)
-#define KSYSCALL_ARG0   "$1->di"
-#define KSYSCALL_ARG1   "$1->si"
-#define KSYSCALL_ARG2   "$1->dx"
-#define KSYSCALL_ARG3   "$1->r10"
-#define KSYSCALL_ARG4   "$1->r8"
-#define KSYSCALL_ARG5   "$1->r9"
-#define KSYSCALL_NUMBER "$1->orig_ax"
+#define KSYSCALL_ARG0   "regs->di"
+#define KSYSCALL_ARG1   "regs->si"
+#define KSYSCALL_ARG2   "regs->dx"
+#define KSYSCALL_ARG3   "regs->r10"
+#define KSYSCALL_ARG4   "regs->r8"
+#define KSYSCALL_ARG5   "regs->r9"
+#define KSYSCALL_NUMBER "regs->orig_ax"
 #define KSYSCALL_NATIVE "task->thread_info.status & 2 == 0; 1" /* TS_COMPAT */
 #else
-#define KSYSCALL_ARG0   "$1->regs[0]"
-#define KSYSCALL_ARG1   "$1->regs[1]"
-#define KSYSCALL_ARG2   "$1->regs[2]"
-#define KSYSCALL_ARG3   "$1->regs[3]"
-#define KSYSCALL_ARG4   "$1->regs[4]"
-#define KSYSCALL_ARG5   "$1->regs[5]"
-#define KSYSCALL_NUMBER "$1->syscallno"
+#define KSYSCALL_ARG0   "regs->regs[0]"
+#define KSYSCALL_ARG1   "regs->regs[1]"
+#define KSYSCALL_ARG2   "regs->regs[2]"
+#define KSYSCALL_ARG3   "regs->regs[3]"
+#define KSYSCALL_ARG4   "regs->regs[4]"
+#define KSYSCALL_ARG5   "regs->regs[5]"
+#define KSYSCALL_NUMBER "regs->syscallno"
 #define KSYSCALL_NATIVE "task->thread_info.flags >> 22 & 1 == 0; 1" /* TIF_32BIT */
 #endif
 

@@ -246,6 +246,10 @@ static void base(struct compiler *c, struct place *at)
         emit_n(c, &at->code, KSTEP_TASK, 0);
         at->pointee = struct_named(c, "task_struct", strlen("task_struct"));
         at->type = pointer_to(c->b, at->pointee);
+    } else if (take(c, "regs")) {
+        emit_n(c, &at->code, KSTEP_REGS, 0);
+        at->pointee = struct_named(c, "pt_regs", strlen("pt_regs"));
+        at->type = pointer_to(c->b, at->pointee);
     } else if (take(c, "cpu")) {
         emit_n(c, &at->code, KSTEP_CPU, 0);
     } else if (constant(c, &n)) {
@@ -366,7 +370,8 @@ static void operation(struct compiler *c, struct steps *ops, struct steps *kept,
         set(c, ops);
         return;
     }
-    bool is_place = *c->p == '$' || strncmp(c->p, "task", 4) == 0 || strncmp(c->p, "cpu", 3) == 0;
+    bool is_place = *c->p == '$' || strncmp(c->p, "task", 4) == 0 ||
+                    strncmp(c->p, "regs", 4) == 0 || strncmp(c->p, "cpu", 3) == 0;
     if (step.op != KSTEP_ERRNO && is_place) {
         struct place at = {.in_memory = false};
         if (kept->n != 0)

@@ -3,15 +3,18 @@
  * A value is written as text in the tables (k_*.list), and compiled against the running kernel's
  * types into a few steps, in which every offset is a number:
  *
- *     value    = choice { ";" choice }        the first one that this kernel's types allow
- *     choice   = place { operator operand }   operators apply from left to right, without
- * precedence place    = base { "->" member | "." member | "[" index "]" } base     = "$" N the
- * tracepoint's argument N, counted from 1 | "$" struct                   its first argument that
- * points to that struct | "task"                       the running thread's struct task_struct |
- * "cpu"                        the number of the CPU | constant each may be followed by "(" struct
- * ")": what it points to is that struct operator = + - & | << >> == != < >= in errno operand  =
- * constant | place constant = number | the name of an enumerator | "sys_" name of a system call:
- * its number
+ * - value: choices with ";" between them. The first one that this kernel's types allow counts.
+ * - choice: a place, then operators with their operands, which apply from left to right.
+ * - place: a base, then any of "->" member, "." member, "[" index "]".
+ * - base: one of the following, perhaps with "(" struct ")" behind it: it points to that struct.
+ *   - "$" N, the tracepoint's argument N, counted from 1
+ *   - "$" struct, its first argument that points to that struct
+ *   - "task", the running thread's struct task_struct
+ *   - "regs", the struct pt_regs with which it has entered the kernel
+ *   - "cpu", the number of the CPU
+ *   - a constant: a number, the name of an enumerator, or "sys_" and the name of a system call
+ * - operator: + - & | << >> == != < >= in errno
+ * - operand: a constant or a place
  *
  * `in` has several operands, up to KSTEP_SET constants, and is 1 for a value that is one of them;
  * system calls that the kind of machine does not have are left out. `errno` has none: it makes the
@@ -34,6 +37,7 @@ enum kstep_op {
                      a place in a program, the register (kregs.h) */
     KSTEP_CONST,  /* n */
     KSTEP_TASK,   /* the address of the running thread's struct task_struct */
+    KSTEP_REGS,   /* the address of the struct pt_regs with which that has entered the kernel */
     KSTEP_CPU,    /* the number of the CPU */
     KSTEP_COOKIE, /* the number that was given when the place was attached to */
     KSTEP_PID,    /* the number of the running thread's process */

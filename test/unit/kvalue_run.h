@@ -12,6 +12,7 @@ struct event {
     uint64_t arg[32]; /* or registers */
     const void *task;
     uint64_t cpu, cookie, pid;
+    const void *regs;
 };
 
 static int64_t extended(uint64_t v, unsigned size, bool is_signed)
@@ -32,6 +33,7 @@ static int64_t compute(const struct kvalue *v, const struct event *e)
         case KSTEP_ARG: reg = (int64_t)e->arg[n]; break;
         case KSTEP_CONST: reg = n; break;
         case KSTEP_TASK: reg = (int64_t)(uintptr_t)e->task; break;
+        case KSTEP_REGS: reg = (int64_t)(uintptr_t)e->regs; break;
         case KSTEP_CPU: reg = (int64_t)e->cpu; break;
         case KSTEP_COOKIE: reg = (int64_t)e->cookie; break;
         case KSTEP_PID: reg = (int64_t)e->pid; break;

@@ -45,6 +45,9 @@ static const struct task_struct worker = {.pid = -7,
                                           .queue = {{1, 2}, {3, 4}, {5, 65535}},
                                           .parent = (struct task_struct *)(uintptr_t)&init};
 static const struct packet packet = {0x1000, 40};
+static const struct registers {
+    uint64_t ax, orig_ax;
+} registers = {12, UINT64_MAX - 38};
 
 enum { INT32 = 1, BYTE, CHAR, UINT16, UINT32, UINT64, COMM, QUEUE, QUEUES, TASK, PTASK };
 
@@ -75,6 +78,9 @@ static struct kbtf *kernel(void)
     uint32_t set = btf_parts(&b, KBTF_STRUCT, "packet", sizeof(struct packet),
                              PARTS({"head", UINT64, offsetof(struct packet, head)},
                                    {"offset", UINT16, offsetof(struct packet, offset)}));
+    btf_parts(&b, KBTF_STRUCT, "pt_regs", sizeof registers,
+              PARTS({"ax", UINT64, offsetof(struct registers, ax)},
+                    {"orig_ax", UINT64, offsetof(struct registers, orig_ax)}));
     uint32_t ppacket = btf_to(&b, KBTF_PTR, "", btf_to(&b, KBTF_CONST, "", set));
     btf_type(&b, KBTF_ENUM, "colour", false, 1, 4);
     buf_u32(&b.types, btf_name(&b, "GREEN"));
@@ -100,7 +106,8 @@ static void values(void **state)
     const struct event e = {{(uint64_t)(uintptr_t)&worker, 0xabcd00000000u | (uint32_t)-5,
                              (uint64_t)(uintptr_t)&packet, (uint64_t)-22, 0xff01},
                             &init,
-                            3};
+                            3,
+                            .regs = &registers};
     const struct {
         const char *text;
         int64_t is;
@@ -115,6 +122,9 @@ static void values(void **state)
         {"cpu", 3},
         {"task", (int64_t)(uintptr_t)&init},
         {"task->pid", 1},
+        {"regs->ax", 12},
+        {"regs->orig_ax in 5 -39", 1},
+        {"cpu + regs->ax", 15},
         {"$1->pid", -7},
         {"$task_struct->pid", -7},
         {"$packet->offset", 40},
