@@ -131,9 +131,9 @@ bool api_commands_ended(erltrace_t *h, int timeout_ms);
 void api_release(erltrace_t *h);
 void api_close_targets(erltrace_t *h);
 /* -- child.c -- */
-/* Starts a command that is not a node; it stands still until it gets SIGCONT. Returns 0 or an errno
- * value. */
-int api_start_process(const char *command, pid_t *pid);
+/* Starts a command that is not a node; it stands still until it gets SIGCONT, after its exec or at
+ * the program's first instruction. Returns 0 or an errno value. */
+int api_start_process(const char *command, bool at_exec, pid_t *pid);
 
 /* -- watch.c -- */
 extern const struct observer api_watch; /* arg is the handle */

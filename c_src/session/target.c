@@ -122,6 +122,8 @@ int erltrace_target_pid(erltrace_t *h, pid_t pid)
     return 0;
 }
 
+enum { EVALTIME_EXEC = 0 }; /* the first word of the option */
+
 pid_t erltrace_target_command(erltrace_t *h, const char *command)
 {
     char name[NAME_LEN] = "", cookie[NAME_LEN] = "";
@@ -130,7 +132,8 @@ pid_t erltrace_target_command(erltrace_t *h, const char *command)
         return -1;
     if (command == NULL)
         return api_fail(h, ERLTRACE_E_INVAL);
-    int rc = h->local ? api_start_process(command, &pid)
+    const bool at_exec = h->session.opt.value[OPTION_evaltime] == EVALTIME_EXEC;
+    int rc = h->local ? api_start_process(command, at_exec, &pid)
                       : node_spawn(command, SPAWN_WAIT_MS, &h->tls, &pid, name, sizeof name, cookie,
                                    sizeof cookie, &h->session.diags);
     if (h->local && rc != 0)

@@ -237,7 +237,7 @@ export const D_OPTIONS: [string, string, string, string, string][] = [
     ["encoding=", "characters of packed histograms; unset: those of the locale", "word", "", ""],
     ["stackform=frames", "folded: text shows a stack on one line, as tools for flame graphs read it", "word", "", ""],
     ["stackkey=line", "which frames of stacks among keys are the same: those in one line, or in one function", "word", "", ""],
-    ["evaltime=postinit", "checked; a command of -c is traced once its node answers", "word", "", ""],
+    ["evaltime=postinit", "where a command of -c that is no node stands until it is traced: after its exec, or else where the program begins and its libraries are there; for -x", "word", "", ""],
     ["argref", "allows an unused last argument", "present", "", ""],
     ["defaultargs", "missing arguments are 0 and \"\"", "present", "", ""],
     ["empty", "allows an empty program", "present", "", ""],
