@@ -13,6 +13,9 @@
 
 enum { FUNCS_MOST = 512 };
 
+/* Kinds of relocations, of the ABI of BPF: not every C library has their names. */
+enum { RELOCATE_ADDRESS = 1 /* R_BPF_64_64 */, RELOCATE_CALL = 10 /* R_BPF_64_32 */ };
+
 void kcode_init(struct kcode *c, int map, const uint64_t *consts)
 {
     *c = (struct kcode){.map = map, .consts = consts};
@@ -251,7 +254,7 @@ static bool relocate(struct kcode *c, const struct object *o, const Elf64_Rel *r
     const Elf64_Sym *s = &o->sym[ELF64_R_SYM(r->r_info)];
     const char *name = o->names + s->st_name;
     struct bpf_insn *in = &c->insn[at];
-    if (ELF64_R_TYPE(r->r_info) == R_BPF_64_32) {
+    if (ELF64_R_TYPE(r->r_info) == RELOCATE_CALL) {
         if (!room(c, (void **)&c->call, c->ncalls, &c->capcalls, sizeof *c->call))
             return true;
         in->src_reg = BPF_PSEUDO_CALL;
@@ -259,7 +262,7 @@ static bool relocate(struct kcode *c, const struct object *o, const Elf64_Rel *r
         snprintf(c->call[c->ncalls++].name, sizeof c->call->name, "%s", name);
         return *name != '\0';
     }
-    if (ELF64_R_TYPE(r->r_info) != R_BPF_64_64)
+    if (ELF64_R_TYPE(r->r_info) != RELOCATE_ADDRESS)
         return false;
     if (s->st_shndx == o->section) { /* the address of a function */
         const Elf64_Sym *f =

@@ -69,10 +69,20 @@ static bool sleep_until(struct sampler *s, uint64_t when)
     return on;
 }
 
+/* Lets this thread run on that processor alone. (Not every C library can make it begin there.) */
+static void move_to(int cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
 static void *run(void *arg)
 {
     struct sampler_thread *t = arg;
     struct sampler *s = t->s;
+    move_to(t->cpu);
     struct engine_thread *self = engine_thread_self();
     for (;;) {
         uint32_t first = 0;
@@ -93,21 +103,13 @@ static void *run(void *arg)
 static int start_thread(struct sampler *s, int cpu, uint64_t now)
 {
     struct sampler_thread *t = &s->thread[s->nthreads];
-    pthread_attr_t attr;
-    cpu_set_t one;
     *t = (struct sampler_thread){.s = s, .cpu = cpu};
     t->due = et_malloc(s->nprobes * sizeof *t->due);
     if (t->due == NULL)
         return ET_ENOMEM;
     for (uint32_t i = 0; i < s->nprobes; i++)
         t->due[i] = now + s->probe[i].period;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    pthread_attr_init(&attr);
-    pthread_attr_setaffinity_np(&attr, sizeof one, &one);
-    int err = pthread_create(&t->id, &attr, run, t);
-    pthread_attr_destroy(&attr);
-    if (err != 0) {
+    if (pthread_create(&t->id, NULL, run, t) != 0) {
         et_free(t->due);
         return ET_ENOMEM;
     }
