@@ -91,7 +91,7 @@ static bool add_program(struct args *a, struct arena *arena, enum erltrace_spec 
     a->program = more(arena, a->program, a->nprograms, sizeof *a->program);
     if (a->program == NULL)
         return false;
-    a->program[a->nprograms++] = (struct args_program){spec, text};
+    a->program[a->nprograms++] = (struct args_program){.spec = spec, .text = text};
     return true;
 }
 
@@ -361,9 +361,10 @@ static enum args_what run_script(struct args *a, struct arena *arena, const char
     }
     a->nwords -= 2;
     memmove(a->word + 1, a->word + 3, (size_t)(a->nwords - 1) * sizeof *a->word);
-    return add_program(a, arena, ERLTRACE_SPEC_SCRIPT, s != NULL ? (char *)s->path : (char *)name)
-               ? ARGS_TRACE
-               : ARGS_FAILED;
+    if (!add_program(a, arena, ERLTRACE_SPEC_SCRIPT, s != NULL ? (char *)s->path : (char *)name))
+        return ARGS_FAILED;
+    a->program[a->nprograms - 1].inside = s != NULL ? s->text : NULL;
+    return ARGS_TRACE;
 }
 
 /* Returns what is wrong with a word where nothing takes arguments; NULL: the word gives no clue. */

@@ -12,7 +12,8 @@
 
 struct args_program {
     enum erltrace_spec spec;
-    const char *text; /* the argument: a program, or the name of a file */
+    const char *text;   /* the argument: a program, or the name of a file */
+    const char *inside; /* the text of a script that is inside this program, else NULL */
 };
 
 /* A process to trace: from -p, or from -c. */

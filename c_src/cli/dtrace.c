@@ -112,6 +112,15 @@ static int set_targets(struct run *r)
     return rc == 0 ? EXIT_OK : run_failed(r);
 }
 
+/* A script that is inside the program is compiled as its file would be. */
+static erltrace_prog_t *compile_script(struct run *r, const struct args_program *p)
+{
+    struct args *a = r->a;
+    if (p->inside == NULL)
+        return erltrace_program_fcompile(r->h, p->text, a->nwords, a->word);
+    return erltrace_program_strcompile(r->h, p->text, p->spec, p->inside, a->nwords, a->word);
+}
+
 static int compile_programs(struct run *r)
 {
     static const char *const letters[] = {
@@ -130,7 +139,11 @@ static int compile_programs(struct run *r)
         const struct args_program *p = &a->program[i];
         bool script = p->spec == ERLTRACE_SPEC_SCRIPT;
         a->word[0] = script ? (char *)p->text : zero;
-        r->program[i] = script ? erltrace_program_fcompile(r->h, p->text, a->nwords, a->word)
+        if (p->inside != NULL && run_option(r, "cpp")) {
+            screen_error(&r->screen, "-C takes no ready script of the static erltrace");
+            return EXIT_ERROR;
+        }
+        r->program[i] = script ? compile_script(r, p)
                                : erltrace_program_strcompile(r->h, letters[p->spec], p->spec,
                                                              p->text, a->nwords, a->word);
         if (r->program[i] == NULL)

@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "util/buftext.h"
+#include "util/embedded.h"
 #include "util/render.h"
 #include "util/json.h"
 
@@ -47,11 +48,14 @@ static const char *first_line(const char *text)
 
 static void read_header(struct found *f, struct script *s)
 {
-    char text[HEADER_BYTES + 1];
-    FILE *file = fopen(s->path, "re");
-    text[file != NULL ? fread(text, 1, HEADER_BYTES, file) : 0] = '\0';
-    if (file != NULL)
+    char text[HEADER_BYTES + 1] = "";
+    FILE *file = s->text == NULL ? fopen(s->path, "re") : NULL;
+    if (s->text != NULL)
+        snprintf(text, sizeof text, "%s", s->text);
+    if (file != NULL) {
+        text[fread(text, 1, HEADER_BYTES, file)] = '\0';
         fclose(file);
+    }
     const char *line = first_line(text);
     size_t named = strlen(s->name);
     s->arguments = s->what = "";
@@ -78,7 +82,8 @@ static bool is_known(const struct found *f, const char *name, size_t len)
     return false;
 }
 
-static void add(struct found *f, const char *folder, const char *file)
+/* `text`: of a script that is inside the program, NULL: the file is read. */
+static void add(struct found *f, const char *folder, const char *file, const char *text)
 {
     size_t len = strlen(file);
     if (len < 3 || strcmp(file + len - 2, ".d") != 0 || is_known(f, file, len - 2))
@@ -97,9 +102,10 @@ static void add(struct found *f, const char *folder, const char *file)
     struct script *s = &f->script[f->n];
     s->name = arena_strndup(f->arena, file, len - 2);
     s->path = arena_printf(f->arena, "%s/%s", folder, file);
+    s->text = text;
     if (s->name == NULL || s->path == NULL) {
         f->no_memory = true;
-    } else if (access(s->path, R_OK) == 0) {
+    } else if (text != NULL || access(s->path, R_OK) == 0) {
         read_header(f, s);
         f->n++;
     }
@@ -110,7 +116,7 @@ static void add_folder(struct found *f, const char *folder)
     DIR *d = folder != NULL ? opendir(folder) : NULL;
     const struct dirent *e;
     while (d != NULL && !f->no_memory && (e = readdir(d)) != NULL)
-        add(f, folder, e->d_name);
+        add(f, folder, e->d_name, NULL);
     if (d != NULL)
         closedir(d);
 }
@@ -134,6 +140,15 @@ static void add_own(struct found *f)
         add_folder(f, arena_printf(f->arena, "%s/erltrace/scripts", config));
     else if (home != NULL && *home != '\0')
         add_folder(f, arena_printf(f->arena, "%s/.config/erltrace/scripts", home));
+}
+
+/* Adds a folder that is inside the program. */
+static void add_embedded(struct found *f, const char *folder)
+{
+    const char *shown = arena_printf(f->arena, "%s/%s", embedded_root, folder);
+    f->no_memory |= shown == NULL;
+    for (const struct embedded *e = NULL; !f->no_memory && (e = embedded_next(folder, e)) != NULL;)
+        add(f, shown, strrchr(e->path, '/') + 1, e->text);
 }
 
 /* Adds the folder that came with this program, and the one in it of scripts for the kernel: in a
@@ -171,7 +186,12 @@ struct script *scripts_all(struct arena *arena, size_t *n)
     f.no_memory = f.script == NULL;
     add_listed(&f);
     add_own(&f);
-    add_built_in(&f);
+    if (embedded_static()) {
+        add_embedded(&f, "scripts");
+        add_embedded(&f, "scripts/kernel");
+    } else {
+        add_built_in(&f);
+    }
     if (f.no_memory)
         return NULL;
     qsort(f.script, f.n, sizeof *f.script, by_name);

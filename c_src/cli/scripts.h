@@ -2,7 +2,8 @@
  *
  * They are files NAME.d in several folders; if two have the same name, the earlier folder's is
  * used. The folders: those of ERLTRACE_SCRIPTS, separated by colons; erltrace/scripts in
- * XDG_CONFIG_HOME (~/.config); and the one that came with this program.
+ * XDG_CONFIG_HOME (~/.config); and the one that came with this program, which the static command
+ * has inside.
  *
  * The header of a script is its first comment, whose first line describes it:
  *
@@ -17,6 +18,7 @@
 struct script {
     const char *name;      /* without .d */
     const char *path;      /* of the file */
+    const char *text;      /* of a script that is inside the program; NULL: it is in the file */
     const char *arguments; /* words in capitals, those in brackets may be left out; "" if it takes
                               none, or does not say */
     const char *what;      /* what it shows; "" if it does not say */

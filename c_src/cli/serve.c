@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/embedded.h"
 #include "util/secret.h"
 #include "cli/cli.h"
 
@@ -49,6 +50,11 @@ int cli_serve(char **argv, struct arena *arena)
     char self[PATH_MAX];
     if (!hide_cookie(argv)) {
         fprintf(stderr, "erltrace: error: out of memory\n");
+        return EXIT_ERROR;
+    }
+    if (embedded_static()) {
+        fprintf(stderr, "erltrace: error: the static erltrace has no page; use an installed one "
+                        "(make install)\n");
         return EXIT_ERROR;
     }
     const char *root = getenv("ERLTRACE_ROOT");

@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "linux/runtime.h"
+#include "util/embedded.h"
 
 enum { KLOAD_LOG_BYTES = 1 << 24 };
 
@@ -59,8 +60,22 @@ static bool lib_open(void)
     return ok;
 }
 
+int kload_possible(struct diags *d)
+{
+    return embedded_static()
+               ? diag_error(d, ET_EUNSUP, NULL, "KERNEL_STATIC",
+                            "use an installed one (make install)",
+                            "%sthe static erltrace traces nodes only: it cannot load libbpf and "
+                            "libelf, which the kernel tier needs",
+                            no_tracing)
+               : 0;
+}
+
 int kload_ready(struct diags *d)
 {
+    int err = kload_possible(d);
+    if (err)
+        return err;
     if (runtime_object_end - runtime_object == 0)
         return diag_error(d, ET_EUNSUP, NULL, "KERNEL_BUILD", "build with clang installed",
                           "%sthis build has no programs for the kernel", no_tracing);

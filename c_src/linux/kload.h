@@ -14,6 +14,9 @@
 /* Returns 0 when programs may be loaded here, else an error with a diagnostic that says what is
  * missing and what would help. */
 int kload_ready(struct diags *d);
+/* Refuses what this build cannot do on any kernel: the static command loads no library. Returns 0
+ * or an error with a diagnostic. */
+int kload_possible(struct diags *d);
 
 /* Makes the map of n bytes; returns its descriptor, or an error with a diagnostic. *at is where
  * this process has it, for munmap. */

@@ -1,7 +1,8 @@
 /* library.c - finds D libraries, orders them, and compiles them before the first program
  * (language.md 1.8, 9.4).
  *
- * A library is a file DIR/NAME.d. Folders are searched in their order, and the files of a folder by
+ * A library is a file DIR/NAME.d; of the static command, those that came with it are inside the
+ * program. Folders are searched in their order, and the files of a folder by
  * name. A library comes after those that it depends on, which are looked for in its own folder
  * first, then in all others. One that depends on a missing provider or module is silently left out,
  * and so is any library that depends on it. */
@@ -15,6 +16,7 @@
 
 #include "base/err.h"
 #include "session/session.h"
+#include "util/embedded.h"
 #include "util/render.h"
 
 enum state { NEW, BUSY /* what it depends on is being looked at */, DONE, LEFT_OUT };
@@ -68,7 +70,9 @@ static int read_file(struct session *s, struct library *l)
     return rc;
 }
 
-static int add_file(struct libraries *all, const char *dir, const char *name)
+/* `inside`: the file, if it is inside the program; NULL: it is read. */
+static int add_file(struct libraries *all, const char *dir, const char *name,
+                    const struct embedded *inside)
 {
     struct session *s = all->s;
     if (all->n == all->cap) {
@@ -86,7 +90,11 @@ static int add_file(struct libraries *all, const char *dir, const char *name)
     if (l->path == NULL || l->name == NULL)
         return no_memory(s);
     all->n++;
-    return read_file(s, l);
+    if (inside == NULL)
+        return read_file(s, l);
+    l->text = inside->text;
+    l->len = (size_t)(inside->end - inside->text);
+    return 0;
 }
 
 static int by_name(const void *x, const void *y)
@@ -104,11 +112,22 @@ static int add_dir(struct libraries *all, const char *dir, bool must)
     for (const struct dirent *e; rc == 0 && (e = readdir(d)) != NULL;) {
         size_t n = strlen(e->d_name);
         if (e->d_name[0] != '.' && n > 2 && strcmp(e->d_name + n - 2, ".d") == 0)
-            rc = add_file(all, dir, e->d_name);
+            rc = add_file(all, dir, e->d_name, NULL);
     }
     closedir(d);
     if (all->n > first)
         qsort(&all->list[first], all->n - first, sizeof *all->list, by_name);
+    return rc;
+}
+
+/* Adds the libraries that are inside the program. */
+static int add_embedded(struct libraries *all)
+{
+    static const char folder[] = "priv/lib";
+    const struct embedded *f = NULL;
+    int rc = 0;
+    while (rc == 0 && (f = embedded_next(folder, f)) != NULL)
+        rc = add_file(all, embedded_root, f->path + sizeof folder, f);
     return rc;
 }
 
@@ -190,6 +209,8 @@ int session_libraries(struct session *s)
         return no_memory(s);
     if (o->syslibdir != NULL)
         rc = add_dir(&all, o->syslibdir, true);
+    else if (s->libraries == embedded_root)
+        rc = add_embedded(&all);
     else if (s->libraries != NULL)
         rc = add_dir(&all, s->libraries, false);
     for (size_t i = 0; rc == 0 && i < o->nlibdirs; i++)

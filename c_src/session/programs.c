@@ -7,6 +7,7 @@
 #include "session/handle.h"
 #include "base/err.h"
 #include "lang/encode.h"
+#include "util/embedded.h"
 
 /* By enum erltrace_spec, which is the compiler's enum compile_kind: the command's letter. */
 static const char *const letters[] = {
@@ -31,7 +32,9 @@ static int prepare(erltrace_t *h)
     if (s->compile != NULL)
         return 0;
     root = api_root(h);
-    if (root != NULL)
+    if (root == embedded_root)
+        s->libraries = root;
+    else if (root != NULL)
         s->libraries = arena_printf(&s->arena, "%s/priv/lib", root);
     for (struct api_target *t = h->target; t != NULL && s->target == 0; t = t->next)
         s->target = t->pid;

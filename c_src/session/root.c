@@ -1,10 +1,12 @@
-/* root.c - finds the agent's files, beside the library or program that holds this code. */
+/* root.c - finds the agent's files: inside the program, or beside the library or program that holds
+ * this code. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "session/handle.h"
+#include "util/embedded.h"
 
 /* Returns the file that this code was loaded from. */
 static const char *own_file(erltrace_t *h)
@@ -36,6 +38,8 @@ const char *api_root(erltrace_t *h)
     const char *set = h->root != NULL ? h->root : getenv("ERLTRACE_ROOT"), *file;
     if (set != NULL && *set != '\0')
         return set;
+    if (embedded_static())
+        return embedded_root;
     if ((file = own_file(h)) != NULL) {
         int folder = (int)(strrchr(file, '/') - file);
         for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "engine/engine.h"
 #include "linux/kexamine.h"
+#include "linux/kload.h"
 #include "linux/kpass.h"
 #include "linux/kprobes.h"
 #include "linux/krun.h"
@@ -459,11 +460,14 @@ void tier_kernel_said(const struct foreign *f)
 
 int tier_kernel_open(struct tier **out, struct diags *d)
 {
+    int err = kload_possible(d);
+    if (err)
+        return err;
     struct ebpf *k = et_calloc(1, sizeof *k);
     if (k == NULL)
         return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory");
     k->tier.ops = &ebpf_ops;
-    int err = own_init(&k->own, d);
+    err = own_init(&k->own, d);
     if (err == 0 && ((k->syms = ksyms_open()) == NULL || (k->user = kuser_open(k->syms)) == NULL ||
                      (k->pass = kpass_open(k->user)) == NULL))
         err = diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory");

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "util/buftext.h"
+#include "util/embedded.h"
 #include "util/render.h"
 #include "wire/deadline.h"
 #include "words/otp.h"
@@ -299,6 +300,11 @@ int agent_call(struct vm_agent *a, const char *request, int timeout_ms, struct e
 static int read_file(const char *root, const char *rel, struct buf *out, struct diags *d)
 {
     char path[4096], chunk[65536];
+    const struct embedded *inside = root == embedded_root ? embedded_find(rel) : NULL;
+    if (inside != NULL) {
+        buf_add(out, inside->text, (size_t)(inside->end - inside->text));
+        return out->oom ? diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory") : 0;
+    }
     snprintf(path, sizeof path, "%s/%s", root, rel);
     FILE *f = fopen(path, "re");
     if (!f)

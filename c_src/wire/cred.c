@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "wire/optfile.h"
+#include "util/embedded.h"
 #include "wire/proc.h"
 
 enum {
@@ -26,6 +27,8 @@ static bool same(const char *a, const char *b)
     return *a == *b;
 }
 
+const char cred_static[] = "the static erltrace speaks no TLS; use an installed one (make install)";
+
 bool cred_option(struct cred_options *o, const char *name, const char *value, const char **why)
 {
     static const char *const verify[] = {
@@ -33,6 +36,9 @@ bool cred_option(struct cred_options *o, const char *name, const char *value, co
     const struct {
         const char *name, **file;
     } files[] = {{"cert", &o->cert}, {"key", &o->key}, {"cacert", &o->cacert}};
+    *why = cred_static;
+    if (embedded_static())
+        return false;
     *why = "it takes the name of a file";
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         if (same(name, files[i].name)) {

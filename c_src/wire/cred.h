@@ -18,6 +18,9 @@ struct cred_options {
     enum tls_verify verify;
 };
 
+/* Why the static command, which can load no library, takes none of them. */
+extern const char cred_static[];
+
 /* Sets the option of that name: cert, key, cacert, verify (host, ca or none) or from_node (which
  * takes no value); a dash may replace _. Returns false, with *why, when there is no such option or
  * it does not take that value. */

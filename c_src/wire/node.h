@@ -45,7 +45,7 @@ struct node_options {
     const char *cookie_file;
     const char *as; /* the name, NAME@HOST or NAME, under which to come to the node; NULL: ours */
     const struct cred_options *tls; /* NULL or not `on`: no TLS */
-    const char *root;               /* folder whose priv/ holds the agent */
+    const char *root;               /* folder whose priv/ holds the agent, or embedded_root */
     const char *agent_dir; /* the target's folder for the NIF library; NULL: the usual ones */
     bool by_relay; /* connect not by distribution but through the relay at the other end of the
                       socket `relay`, which is taken over (relay.h); then name only appears in

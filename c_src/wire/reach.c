@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "util/buftext.h"
+#include "util/embedded.h"
 #include "util/render.h"
 #include "words/otp.h"
 
@@ -59,9 +60,12 @@ static int check_tls(const struct beam *b, const char *title, const struct cred_
     if (beam_tls(b) && !on) {
         snprintf(p->text, sizeof p->text, "%s speaks distribution over TLS (-proto_dist %s)", title,
                  b->proto);
-        snprintf(p->help, sizeof p->help,
-                 "give --tls-from-node, for the certificates of its own configuration, or "
-                 "--tls-cacert FILE, with --tls-cert FILE and --tls-key FILE if it asks for ours");
+        snprintf(p->help, sizeof p->help, "%s",
+                 embedded_static()
+                     ? cred_static
+                     : "give --tls-from-node, for the certificates of its own configuration, or "
+                       "--tls-cacert FILE, with --tls-cert FILE and --tls-key FILE if it asks for "
+                       "ours");
         return problem(p, ET_ENODE, "NODE_TLS");
     }
     if (beam_tls(b) || (!on && strcmp(b->proto, "inet_tcp") == 0) ||
@@ -195,9 +199,11 @@ void reach_explain(const struct dist_fail *f, const char *node, uint16_t port, c
     case DIST_NEEDSTLS:
         problem(p, ET_ENODE, "NODE_TLS");
         snprintf(p->text, sizeof p->text, "%.200s speaks distribution over TLS", node);
-        snprintf(p->help, sizeof p->help,
-                 "give --tls-cacert FILE, with --tls-cert FILE and --tls-key FILE if it asks for "
-                 "ours");
+        snprintf(p->help, sizeof p->help, "%s",
+                 embedded_static()
+                     ? cred_static
+                     : "give --tls-cacert FILE, with --tls-cert FILE and --tls-key FILE if it asks "
+                       "for ours");
         break;
     case DIST_TLS: reach_no_cred(ET_ENODE, &f->tls, p); break;
     case DIST_LOOKED:
@@ -380,24 +386,38 @@ static int pick_only(struct reach *r, const struct node_options *opt, struct dia
     return e;
 }
 
+/* Returns whether the host is this one. A host need not be able to resolve its own name; the
+ * loopback address serves as well. Only a name with a dot can be the long one, and to find that out
+ * may take seconds where no name server answers. */
+static bool is_here(const char *host)
+{
+    char here[256];
+    node_hostname(here, sizeof here, false);
+    if (strcmp(host, here) == 0)
+        return true;
+    if (strchr(host, '.') == NULL)
+        return false;
+    node_hostname(here, sizeof here, true);
+    return strcmp(host, here) == 0;
+}
+
 /* Looks for the name among this host's BEAMs, and splits it. A name without @ is one of this host.
  */
 static int pick_name(struct reach *r, const char *name, struct diags *d)
 {
     const char *at = strchr(name, '@');
     size_t n = at ? (size_t)(at - name) : strlen(name), hits = 0;
-    char here[256], full[256];
+    char here[256];
     if (n == 0 || n > 200 || (at && !at[1]) || strlen(name) >= sizeof r->node ||
         strpbrk(name, " \t\n"))
         return diag_error(d, ET_EINVAL, NULL, "NODE_NONE", "a node's name is NAME or NAME@HOST",
                           "bad node name '%s'", name);
     node_hostname(here, sizeof here, false);
-    node_hostname(full, sizeof full, true);
+    const bool local = !at || is_here(at + 1);
     for (size_t i = 0; i < r->beams.n; i++) {
         const struct beam *b = &r->beams.beam[i];
         bool alive = strlen(b->alive) == n && strncmp(b->alive, name, n) == 0;
-        bool host = !at || (b->name[0] ? strcmp(b->name, name) == 0
-                                       : strcmp(at + 1, here) == 0 || strcmp(at + 1, full) == 0);
+        bool host = !at || (b->name[0] ? strcmp(b->name, name) == 0 : local);
         if (alive && host && !b->other_net) {
             r->beam = b;
             hits++;
@@ -443,16 +463,6 @@ static void list_names(const struct epmd_list *l, const char *alive, struct buf 
         }
     if (n > LIST_NAMES)
         buf_adds(out, ", ...");
-}
-
-/* Returns whether the host is this one. A host need not be able to resolve its own name; the
- * loopback address serves as well. */
-static bool is_here(const char *host)
-{
-    char here[256], full[256];
-    node_hostname(here, sizeof here, false);
-    node_hostname(full, sizeof full, true);
-    return strcmp(host, here) == 0 || strcmp(host, full) == 0;
 }
 
 /* Finds host and port of a node that is not a known process of this host. */

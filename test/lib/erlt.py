@@ -344,13 +344,17 @@ def cache():
     return os.environ.get("ERLTRACE_CACHE") or os.path.join(os.environ.get("HOME", "/root"), ".cache", "erltrace")
 
 
-def tool(*args, node=None, env=None, home=None):
-    """The command line and the environment of the tool for a node."""
-    command = UNDER + [TOOL]
+def tool(*args, node=None, env=None, home=None, program=None):
+    """The command line and the environment of the tool for a node. program: a command line that runs another build of it, which finds its
+    files by itself."""
+    command = list(program or UNDER + [TOOL])
     if node is not None:
         command += ["--node", node.name, "--cookie", node.cookie]
     environment = dict(os.environ)
-    environment.setdefault("ERLTRACE_ROOT", ROOT)
+    if program:
+        environment.pop("ERLTRACE_ROOT", None)
+    else:
+        environment.setdefault("ERLTRACE_ROOT", ROOT)
     # Tests make floods; those of the dead-man set what it allows.
     environment.setdefault("DTRACE_OPT_MAXLOAD", "off")
     environment.update(env or {})
@@ -366,8 +370,8 @@ TOOL_WAITED = re.compile(r"\b(NODE_TIMEOUT|NODE_LEASE|AGENT_BUSY)\b")
 class Trace:
     """bin/erltrace, running."""
 
-    def __init__(self, *args, node=None, env=None, home=None, stdin=None):
-        command, environment = tool(*args, node=node, env=env, home=home)
+    def __init__(self, *args, node=None, env=None, home=None, stdin=None, program=None):
+        command, environment = tool(*args, node=node, env=env, home=home, program=program)
         self.command = command
         self.p = subprocess.Popen(command, stdin=stdin or subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, env=environment, cwd=ROOT, start_new_session=True)
