@@ -70,6 +70,7 @@ static const char *file_error(ssize_t e)
            : e == -ESTALE ? "it belongs neither to the user of the process nor to root"
            : e == -ESRCH  ? "the process has ended"
            : e == -EFBIG  ? "it is too large"
+           : e == -EXDEV  ? "it leads out of the root folder of the process"
                           : strerror((int)-e);
 }
 

@@ -19,9 +19,9 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "wire/deadline.h"
+#include "wire/enter.h"
 
 enum {
-    EPMD_PORT = 4369,
     EPMD_ANSWER_MAX = 1 << 20,
     UNHEARD_MS = 10000 /* data unacknowledged for this long ends a connection */
 };
@@ -73,11 +73,12 @@ int node_tcp(const struct node_addr *a, uint16_t port, int timeout_ms)
 {
     struct node_addr to = *a;
     int64_t deadline = clock_ms() + timeout_ms;
-    int fd = socket(to.sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), e = 0, on = 1,
-        unheard = UNHEARD_MS;
+    int e = 0, on = 1, unheard = UNHEARD_MS;
     socklen_t n = sizeof e;
+    int fd = to.of ? enter_socket(to.of, to.start, to.sa.ss_family)
+                   : socket(to.sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
-        return -errno;
+        return to.of ? fd : -errno;
     if (to.sa.ss_family == AF_INET6)
         ((struct sockaddr_in6 *)&to.sa)->sin6_port = htons(port);
     else

@@ -5,11 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/types.h>
+
+enum { EPMD_PORT = 4369 };
 
 /* An address of a host, port not set. */
 struct node_addr {
     struct sockaddr_storage sa;
     socklen_t len;
+    pid_t of;       /* the address is one of this process's network namespace; 0: of ours */
+    uint64_t start; /* when that process began */
 };
 
 struct epmd_name {

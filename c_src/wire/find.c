@@ -302,11 +302,14 @@ static bool foreign(const struct listeners *all, uint16_t port, uid_t uid)
     return any;
 }
 
-static bool other_net(int proc)
+/* Returns whether it has another namespace of that kind than we: "net", "uts". */
+static bool other_ns(int proc, const char *kind)
 {
     struct stat a, b;
-    return stat("/proc/self/ns/net", &a) == 0 && fstatat(proc, "ns/net", &b, 0) == 0 &&
-           a.st_ino != b.st_ino;
+    char ours[32], theirs[32];
+    snprintf(ours, sizeof ours, "/proc/self/ns/%s", kind);
+    snprintf(theirs, sizeof theirs, "ns/%s", kind);
+    return stat(ours, &a) == 0 && fstatat(proc, theirs, &b, 0) == 0 && a.st_ino != b.st_ino;
 }
 
 /* Reads a variable of the process's initial environment. */
@@ -407,14 +410,15 @@ static bool beam_look(int proc, struct beam *b, struct buf *args, struct listene
     if (!is_one(proc, b, args) || !proc_owner(proc, &b->uid, &gid))
         return false;
     b->start = proc_start(proc);
-    if (b->alive[0] && !b->name[0]) {
+    /* A container has a host name of its own, which the node will tell. */
+    if (b->alive[0] && !b->name[0] && !other_ns(proc, "uts")) {
         node_hostname(host, sizeof host, b->longnames);
         full_name(b, host);
     }
     owner_of(b);
     if (environ_get(proc, "HOME", home, sizeof home))
         copy(b->home, sizeof b->home, home);
-    b->other_net = other_net(proc);
+    b->other_net = other_ns(proc, "net");
     if (b->other_net) {
         listeners_read(&there, proc, "net/tcp");
         listeners_read(&there, proc, "net/tcp6");
@@ -498,6 +502,39 @@ static void match_elsewhere(struct beam *b, const struct node_addr *here,
         b->port = b->listen[0];
 }
 
+/* Handles a node in another network namespace, of which we know what listens there. If it listens
+ * at several ports, its epmd tells which one is meant. That may be anybody's program: it is asked
+ * while *others_ms lasts, and believed only about sockets that the process has. */
+static void match_inside(struct beam *b, int *others_ms)
+{
+    struct listeners there = {0};
+    struct epmd_list names;
+    struct node_addr addr;
+    char text[16];
+    int proc = proc_open(b->pid, b->start);
+    if (proc < 0)
+        return;
+    listeners_read(&there, proc, "net/tcp");
+    listeners_read(&there, proc, "net/tcp6");
+    int port = environ_get(proc, "ERL_EPMD_PORT", text, sizeof text) ? atoi(text) : EPMD_PORT;
+    close(proc);
+    if (!b->port && b->nlisten > 1 && *others_ms > 0 && port > 0 && port < 65536 &&
+        node_resolve("127.0.0.1", &addr) == 0) {
+        int64_t before = clock_ms();
+        addr.of = b->pid;
+        addr.start = b->start;
+        if (epmd_names(&addr, (uint16_t)port, EPMD_MS, &names) == 0) {
+            match_one(b, &names);
+            epmd_list_free(&names);
+        }
+        *others_ms -= (int)(clock_ms() - before);
+    }
+    if (!b->port && b->alive[0] && b->nlisten == 1)
+        b->port = b->listen[0];
+    b->foreign_port = b->port && (!listens(b, b->port) || foreign(&there, b->port, b->uid));
+    et_free(there.l);
+}
+
 int beam_scan(struct beam_list *out)
 {
     struct buf args = BUF_INIT;
@@ -537,7 +574,11 @@ int beam_scan(struct beam_list *out)
     }
     for (size_t i = 0; i < out->n; i++) {
         struct beam *b = &out->beam[i];
-        b->foreign_port = !b->other_net && b->port && foreign(&local, b->port, b->uid);
+        if (b->other_net && b->fds_known)
+            match_inside(b, &others_ms);
+        if (b->other_net)
+            continue;
+        b->foreign_port = b->port && foreign(&local, b->port, b->uid);
     }
     epmd_list_free(&names);
     et_free(local.l);
@@ -624,6 +665,7 @@ static const char *cookie_error(int e)
            : e == EINVAL ? "it is not a regular file"
            : e == ESTALE ? "it does not belong to the process's user"
            : e == ESRCH  ? "the process has ended"
+           : e == EXDEV  ? "it leads out of the process's root folder"
                          : strerror(e);
 }
 

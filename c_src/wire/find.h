@@ -32,7 +32,8 @@ struct beam {
     bool registered;             /* epmd knows its name and port */
     bool fds_known;              /* its sockets could be examined */
     bool other_net;              /* runs in another network namespace */
-    bool foreign_port;           /* the listener at `port` is another user's */
+    bool foreign_port;           /* the listener at `port` is another user's, or of a process in
+                                    another network namespace not its own */
     uint16_t listen[BEAM_PORTS]; /* ports it listens on, when fds_known */
     unsigned nlisten;
     uint16_t machine; /* EM_... of the emulator's file, when it is not ours; 0: it is, or unknown */

@@ -170,6 +170,17 @@ static bool no_openat2(void)
     return errno == ENOSYS || errno == EPERM || errno == EINVAL;
 }
 
+/* Without openat2 an absolute link in another root folder would lead to a file of ours. */
+static bool is_our_root(int root)
+{
+    struct stat theirs, ours;
+    int e = errno;
+    bool same = fstat(root, &theirs) == 0 && stat("/", &ours) == 0 &&
+                theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+    errno = e;
+    return same;
+}
+
 /* Finds the file below the root folder of the process. */
 static int find_in_root(int proc, const char *path)
 {
@@ -182,7 +193,7 @@ static int find_in_root(int proc, const char *path)
     errno = EAGAIN; /* the kernel returns it when folders are moved meanwhile */
     for (int i = 0; i < 8 && fd < 0 && errno == EAGAIN; i++)
         fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
-    if (fd < 0 && no_openat2())
+    if (fd < 0 && no_openat2() && is_our_root(root))
         fd = openat(root, path, O_PATH | O_CLOEXEC);
     int e = errno;
     close(root);

@@ -17,6 +17,7 @@
 #include "util/buftext.h"
 #include "util/embedded.h"
 #include "util/render.h"
+#include "wire/enter.h"
 #include "words/otp.h"
 
 enum {
@@ -80,6 +81,15 @@ static int check_tls(const struct beam *b, const char *title, const struct cred_
     return problem(p, ET_ENODE, on ? "NODE_TLS" : "NODE_DOWN");
 }
 
+/* Tries, because no other rule says exactly what the kernel and its security modules permit. */
+static bool may_not_enter(const struct beam *b)
+{
+    int fd = b->fds_known ? enter_socket(b->pid, b->start, AF_INET) : -EPERM;
+    if (fd >= 0)
+        close(fd);
+    return fd == -EPERM;
+}
+
 int reach_check(const struct beam *b, const struct cred_options *tls, struct reach_problem *p)
 {
     char title[256];
@@ -106,13 +116,15 @@ int reach_check(const struct beam *b, const struct cred_options *tls, struct rea
                  "loads it");
         return problem(p, ET_EOTP, "OTP_ARCH");
     }
-    if (b->other_net) {
-        snprintf(p->text, sizeof p->text, "%s runs in another network namespace (a container)",
+    if (b->other_net && may_not_enter(b)) {
+        snprintf(p->text, sizeof p->text,
+                 "%s runs in another network namespace (a container), which this process may not "
+                 "enter",
                  title);
         snprintf(p->help, sizeof p->help,
-                 "run erltrace inside it, or as root: nsenter -n -t %d -- erltrace -p %d ...",
-                 (int)b->pid, (int)b->pid);
-        return problem(p, ET_ENODE, "NODE_DOWN");
+                 "run erltrace as root of this host (it takes CAP_SYS_ADMIN, and CAP_SYS_PTRACE to "
+                 "look at the process), or inside the container");
+        return problem(p, ET_ENODE, "NODE_PERM");
     }
     if (!b->alive[0] && !b->port) {
         if (!b->fds_known && b->uid != geteuid()) {
@@ -147,7 +159,10 @@ int reach_check(const struct beam *b, const struct cred_options *tls, struct rea
                  (int)b->pid);
         snprintf(p->help, sizeof p->help,
                  "is it just starting, or was epmd restarted since? `epmd -names` lists what is "
-                 "registered");
+                 "registered%s",
+                 b->fds_known ? ""
+                              : ". Or is it in a container? To look there, run erltrace as root of "
+                                "this host");
         return problem(p, ET_ENODE, "NODE_DOWN");
     }
     if (b->foreign_port) {
@@ -251,7 +266,10 @@ int reach_local(const struct beam *b, struct dist_to *to, char *self_host, size_
     to->self_host = self_host;
     to->tls_host = self_host;
     to->port = b->port;
-    return node_resolve(strncmp(b->proto, "inet6_", 6) == 0 ? "::1" : "127.0.0.1", &to->addr);
+    int e = node_resolve(strncmp(b->proto, "inet6_", 6) == 0 ? "::1" : "127.0.0.1", &to->addr);
+    to->addr.of = b->other_net ? b->pid : 0;
+    to->addr.start = b->start;
+    return e;
 }
 
 /* -- which node -------------------------------------------------------------------------------- */
@@ -328,6 +346,14 @@ static int pick_registered(struct reach *r, struct diags *d)
     return e;
 }
 
+static bool in_container(const struct reach *r, pid_t pid)
+{
+    for (size_t i = 0; i < r->beams.n; i++)
+        if (r->beams.beam[i].pid == pid)
+            return r->beams.beam[i].other_net;
+    return false;
+}
+
 /* Picks the only BEAM that can be traced among several, such as when the others belong to other
  * users. */
 static bool pick_attachable(struct reach *r, const struct node_options *opt)
@@ -341,7 +367,7 @@ static bool pick_attachable(struct reach *r, const struct node_options *opt)
     diags_init(&none);
     node_scan(&all, opt->cookie, opt->tls, &none);
     for (size_t i = 0; i < all.n; i++)
-        if (all.node[i].attachable) {
+        if (all.node[i].attachable && !in_container(r, all.node[i].pid)) {
             only = &all.node[i];
             n++;
         }
@@ -545,6 +571,11 @@ int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
         beam_title(r->beam, r->node, sizeof r->node);
         if (reach_check(r->beam, opt->tls, &p))
             return report(&p, d);
+        if (r->beam->other_net && opt->pid == 0)
+            return diag_error(d, ET_ENODE, NULL, "NODE_NONE", "choose it with -p",
+                              "no Erlang node runs on this host; %s (pid %d) runs in another "
+                              "network namespace (a container)",
+                              r->node, (int)r->beam->pid);
         if (reach_local(r->beam, &to, r->self_host, sizeof r->self_host))
             return diag_error(d, ET_ENODE, NULL, "NODE_HOST", NULL,
                               "the loopback address cannot be resolved");
@@ -578,7 +609,7 @@ int reach_connect(struct reach *r, int timeout_ms, struct conn **out, struct dia
     int e = dist_open(out, &to, &why);
     const char *at = r->beam ? strchr(r->beam->name, '@') : NULL, *host = at ? at + 1 : r->host;
     if (e == ET_ENODE && why.step == DIST_TCP && why.err == ECONNREFUSED && host[0] &&
-        node_resolve(host, &to.addr) == 0)
+        !to.addr.of && node_resolve(host, &to.addr) == 0)
         e = dist_open(out, &to, &why); /* it listens on one address only */
     if (e == ET_ENODE) {
         reach_explain(&why, why.peer[0] ? why.peer : r->node, r->port, r->source.from, &p);
