@@ -18,16 +18,22 @@ static: $(INSIDE)
 ifeq ($(BUILD),$(STATIC))
 OBJ_STATIC := $(sort $(OBJ_CLI) $(OBJ_LIB_ALL))
 
+# A libei that was built with glibc 2.38 or later asks for functions by names that musl does not have.
+ISOC23 := $(foreach f,sscanf strtol,-Wl,--defsym=__isoc23_$(f)=$(f))
+
 # Threads have musl's small stacks unless the file says otherwise; 8 MiB is what they have in other builds.
 $(STATIC)/erltrace: $(OBJ_STATIC)
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
-	$(Q)$(CC) -static -Wl,-z,stack-size=8388608 -Wl,-z,noexecstack -o $@ $^ $(EI_LIB) -lm -pthread
+	$(Q)$(CC) -static -Wl,-z,stack-size=8388608 -Wl,-z,noexecstack $(ISOC23) -o $@ $^ $(EI_LIB) -lm -pthread
 	@size $@ | awk 'NR == 2 { loaded = $$1 + $$2 } END { printf "        %.1f MiB, %.1f MiB without what debuggers need (strip)\n", '"$$(stat -c %s $@)"' / 1048576, loaded / 1048576 }'
 
-$(STATIC)/inside.list: $(INSIDE) mk/static.mk
+# Written when it changes: a script may have gone, too.
+$(STATIC)/always:
+$(STATIC)/inside.list: $(STATIC)/always
 	@mkdir -p $(@D)
-	$(Q)printf '%s\n' $(INSIDE) | awk '{ printf "EMBEDDED(%d, \"%s\")\n", NR, $$0 }' >$@
+	$(Q)printf '%s\n' $(INSIDE) | awk '{ printf "EMBEDDED(%d, \"%s\")\n", NR, $$0 }' >$@.new
+	$(Q)if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(STATIC)/tool/c_src/util/embedded.o: CFLAGS_ += -DET_EMBEDDED='"$(abspath $(STATIC)/inside.list)"'
 $(STATIC)/tool/c_src/util/embedded.o: $(STATIC)/inside.list $(INSIDE)
