@@ -21,6 +21,17 @@ RT rt_beam(u64 tgid)
     return cell_of(__builtin_offsetof(struct kctl, beam), sizeof(struct kbeam), KMEM_BEAMS, tgid);
 }
 
+/* Returns whether an address between the begin and the end of a VM's compiled code lies in it. */
+RT rt_compiled(u64 beam, u64 at)
+{
+    struct kbeam *v = AT(beam, sizeof(struct kbeam), 0);
+    u64 n = v->npieces;
+    for (u64 i = 0; i < KMEM_PIECES && i < n; i++)
+        if (at - v->piece[i].from < v->piece[i].to - v->piece[i].from)
+            return 1;
+    return n == 0;
+}
+
 INLINE u64 word(u64 at)
 {
     u64 v = 0;

@@ -23,7 +23,7 @@ INLINE long read_chunk(struct kslot *k, u64 at, u64 n)
 }
 
 struct frames {
-    u64 p, at, end, code, size;
+    u64 p, at, end, beam, code, size;
     u64 to, n, most; /* where the addresses go, how many there are, and may be */
     u64 i;
 };
@@ -36,7 +36,7 @@ static long look_for_frame(u32 i, struct frames *w)
     if (in == 0 && read_chunk(k, w->at, w->end - w->at) != 0)
         return 1;
     u64 v = GET(u64, w->p + MEMBER_AT(chunk) + in * 8, 1);
-    if ((v & 3) == 0 && v - w->code < w->size) {
+    if ((v & 3) == 0 && v - w->code < w->size && rt_compiled(w->beam, v)) {
         PUT(u64, w->to + w->n * 8, v, 1);
         w->n++;
     }
@@ -59,7 +59,7 @@ RT rt_frames(u64 p, u64 to, u64 n, u64 most)
     if (v->end == 0 || size == 0)
         return n;
     u64 ip = user_register(USER_IP), end = word(process + v->end), top = word(process + v->stop);
-    if (ip - code < size) {
+    if (ip - code < size && rt_compiled(k->beam, ip)) {
         /* Compiled code may have left the Erlang stack for a moment, or be about to enter that of
          * the next process. The word before the end of a process's memory says where it begins. */
         u64 sp = user_register(USER_SP), start = word(process + v->end - 8);
@@ -70,7 +70,8 @@ RT rt_frames(u64 p, u64 to, u64 n, u64 most)
         }
     }
     end -= 8; /* its last word is where a process goes to end */
-    struct frames w = {p, ANY(top), ANY(end), ANY(code), ANY(size), to, ANY(n), most, ZERO};
+    struct frames w = {p,         ANY(top), ANY(end), ANY(k->beam), ANY(code),
+                       ANY(size), to,       ANY(n),   most,         ZERO};
     if ((top & 7) == 0 && top < end && end - top < 1ul << 32 && n < most)
         bpf_loop(KMEM_ERLSTACK, look_for_frame, &w, 0);
     n = w.n;
@@ -91,7 +92,7 @@ RT rt_erlang_frames(u64 p, u64 most)
     struct kbeam *v = AT(k->beam, sizeof(struct kbeam), 0);
     if (v->end == 0 || v->code_end == 0)
         return 0;
-    if (first - v->code < v->code_end - v->code)
+    if (first - v->code < v->code_end - v->code && rt_compiled(k->beam, first))
         n = 0;
     else if (k->unwound == 0)
         n = 1;

@@ -49,11 +49,12 @@ INLINE u64 not_above(u64 base, u64 stride, u64 wide, u64 n, u64 key)
 
 /* A walk from frame to frame. */
 struct unwinding {
-    u64 p, space, code, size; /* what is known; where compiled Erlang code lies */
-    u64 ip, sp, bp;           /* registers of the frame */
-    u64 n, most;              /* frames that are written */
-    u64 erlang;               /* 1: ended in compiled Erlang code, at ip */
-    u64 ended;                /* 1: ended where the thread began */
+    u64 p, space, beam; /* what is known of its files, and of its VM */
+    u64 code, size;     /* where compiled Erlang code lies */
+    u64 ip, sp, bp;     /* registers of the frame */
+    u64 n, most;        /* frames that are written */
+    u64 erlang;         /* 1: ended in compiled Erlang code, at ip */
+    u64 ended;          /* 1: ended where the thread began */
 };
 
 /* Returns the place of the row for an address; 0: it lies in no file that is known, 1: that file
@@ -90,7 +91,7 @@ INLINE int by_frame_pointer(struct unwinding *w)
 static long unwind(u32 i, struct unwinding *w)
 {
     u64 ip = w->ip;
-    if (ip - w->code < w->size) {
+    if (ip - w->code < w->size && rt_compiled(w->beam, ip)) {
         w->erlang = 1;
         return 1;
     }
@@ -155,6 +156,7 @@ RT rt_unwind(u64 p, u64 most)
                           space,
                           ZERO,
                           ZERO,
+                          ZERO,
                           user_register(USER_IP),
                           user_register(USER_SP),
                           user_register(USER_BP),
@@ -165,6 +167,7 @@ RT rt_unwind(u64 p, u64 most)
     u64 beam = rt_beam(tgid);
     if (beam != 0) {
         struct kbeam *v = AT(beam, sizeof(struct kbeam), 0);
+        w.beam = beam;
         w.code = v->code;
         w.size = v->code_end - v->code;
     }

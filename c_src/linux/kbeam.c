@@ -312,7 +312,7 @@ enum { HEAP_LEAST = 200, HEAP_MOST = 1 << 28 /* words */, ENOUGH = 8 /* looks th
 
 static bool is_return(const struct kbeam *v, uint64_t word)
 {
-    return (word & 3) == 0 && word >= v->code && word < v->code_end;
+    return (word & 3) == 0 && kbeam_in_code(v, word);
 }
 
 /* Returns whether a word is the size of the block that two others begin and end, of which the last
@@ -333,14 +333,57 @@ static bool is_block(const uint64_t *process, uint16_t begin, uint16_t end, cons
     return false;
 }
 
-/* Leaves out the words that are not the highest of those that point into a block. */
-static void highest(struct kbeam_stacks *s, const uint64_t *process, uint64_t from, uint64_t to)
+enum frame { NO_FRAME, FRAME, LAST_FRAME };
+
+/* Tells what an address in a block, which ends at `to`, points to: a frame pointer with a return
+ * address behind it, which is 0 in the last frame. Of words on a stack that lead into it only frame
+ * pointers have this tag. */
+static enum frame frame_at(uint64_t at, uint64_t to, const struct kbeam *v, kbeam_read_fn *read,
+                           void *arg)
+{
+    uint64_t pair[2];
+    if (to - at < sizeof pair || !read(arg, at, pair, 2) || !is_return(v, pair[1]))
+        return NO_FRAME;
+    if (pair[0] == 0)
+        return LAST_FRAME;
+    return pair[0] % 8 == 0 && pair[0] > at && pair[0] < to ? FRAME : NO_FRAME;
+}
+
+/* Returns the highest of a process's words that point into a block; 0: none does. */
+static uint64_t highest(const uint64_t *process, uint64_t from, uint64_t to)
 {
     uint64_t top = 0;
     for (uint16_t w = 1; w < PROCESS_WORDS; w++)
         if (process[w] >= from && process[w] < to && process[w] % 8 == 0 && process[w] > top)
             top = process[w];
-    for (uint16_t w = 1; w < PROCESS_WORDS; w++)
+    return top;
+}
+
+/* Leaves out the words that do not come before the frame pointer, which is the highest, in a block.
+ * In an empty frame the stack's top is as high: then what comes before that, and is lower, is not
+ * it. */
+static void before_frame_pointer(struct kbeam_stacks *s, const uint64_t *process, uint64_t from,
+                                 uint64_t top)
+{
+    bool empty = false;
+    for (uint16_t w = 1; w + 1 < PROCESS_WORDS; w++)
+        empty |= process[w] == top && process[w + 1] == top;
+    s->not_stop[PROCESS_WORDS - 1] = true;
+    for (uint16_t w = 1; w + 1 < PROCESS_WORDS; w++)
+        s->not_stop[w] |=
+            process[w + 1] != top || process[w] > top || process[w] < (empty ? top : from);
+}
+
+/* Leaves out the words that are not the top of a stack, which lies in a block. The last frame does
+ * not tell which of them it is. */
+static void tops(struct kbeam_stacks *s, const uint64_t *process, uint64_t from, uint64_t to,
+                 const struct kbeam *v, kbeam_read_fn *read, void *arg)
+{
+    const uint64_t top = highest(process, from, to);
+    const enum frame frame = top != 0 ? frame_at(top, to, v, read, arg) : NO_FRAME;
+    if (frame == FRAME)
+        before_frame_pointer(s, process, from, top);
+    for (uint16_t w = 1; w < PROCESS_WORDS && frame == NO_FRAME; w++)
         s->not_stop[w] |= process[w] != top;
 }
 
@@ -363,7 +406,7 @@ static void take(struct kbeam_stacks *s, const uint64_t *process, const struct k
         return;
     for (uint16_t w = 1; w < PROCESS_WORDS; w++)
         s->not_end[w] |= !ends[w];
-    highest(s, process, from, to);
+    tops(s, process, from, to, v, read, arg);
     s->looks++;
     if (s->id[0] == 0)
         s->id[0] = process[0];
@@ -510,14 +553,80 @@ bool kbeam_layout(const char *path, struct kbeam *out)
     return true;
 }
 
-bool kbeam_is_code(const char *name, const char *access)
+/* -- code -------------------------------------------------------------------------------------- */
+
+bool kbeam_in_code(const struct kbeam *v, uint64_t at)
+{
+    if (at < v->code || at >= v->code_end)
+        return false;
+    for (uint32_t i = 0; i < v->npieces; i++)
+        if (at >= v->piece[i].from && at < v->piece[i].to)
+            return true;
+    return v->npieces == 0;
+}
+
+void kbeam_set_code(struct kbeam *v, const struct kpiece *piece, uint32_t n)
+{
+    v->code = n > 0 ? piece[0].from : 0;
+    v->code_end = n > 0 ? piece[n - 1].to : 0;
+    v->npieces = n > 1 ? n : 0;
+    memset(v->piece, 0, sizeof v->piece);
+    memcpy(v->piece, piece, v->npieces * sizeof *piece);
+}
+
+/* Adds a piece, which lies behind the others. Returns false if there is no room for it. */
+static bool add_piece(struct kpiece out[KMEM_PIECES], uint32_t *n, uint64_t from, uint64_t to)
+{
+    if (*n > 0 && out[*n - 1].to == from) {
+        out[*n - 1].to = to;
+        return true;
+    }
+    if (*n == KMEM_PIECES)
+        return false;
+    out[(*n)++] = (struct kpiece){from, to};
+    return true;
+}
+
+uint32_t kbeam_code_in(FILE *maps, struct kpiece out[KMEM_PIECES])
+{
+    static const char own[] = "/memfd:vmem";
+    char line[PATH_MOST], name[PATH_MOST], access[8];
+    unsigned long long from, to;
+    struct kpiece single[KMEM_PIECES];
+    uint32_t n = 0, nsingle = 0;
+    bool few = true;
+    while (fgets(line, sizeof line, maps) != NULL) {
+        name[0] = '\0';
+        if (sscanf(line, "%llx-%llx %7s %*s %*s %*s %4095[^\n]", &from, &to, access, name) < 3 ||
+            access[2] != 'x')
+            continue;
+        if (strncmp(name, own, strlen(own)) == 0) {
+            if (!add_piece(out, &n, from, to))
+                out[n - 1].to = to;
+        } else if (name[0] == '\0' && access[1] == 'w') {
+            few = few && add_piece(single, &nsingle, from, to);
+        }
+    }
+    if (n > 0 || !few)
+        return n;
+    memcpy(out, single, nsingle * sizeof *single);
+    return nsingle;
+}
+
+uint32_t kbeam_code(uint64_t pid, struct kpiece out[KMEM_PIECES])
 {
 #ifdef __x86_64__
-    return access[2] == 'x' && strncmp(name, "/memfd:vmem", strlen("/memfd:vmem")) == 0;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%llu/maps", (unsigned long long)pid);
+    FILE *f = fopen(path, "re");
+    const uint32_t n = f != NULL ? kbeam_code_in(f, out) : 0;
+    if (f != NULL)
+        fclose(f);
+    return n;
 #else
-    (void)name;
-    (void)access;
-    return false;
+    (void)pid;
+    (void)out;
+    return 0;
 #endif
 }
 
@@ -676,14 +785,17 @@ bool kbeam_read_paged(void *arg, uint64_t at, uint64_t *to, unsigned n)
     return true;
 }
 
-static void add_code(struct kbeam *v, uint64_t from, uint64_t to)
+/* Looks where the VM's code is now. One that has ended keeps what is known. */
+static void find_code(struct emulator *vm)
 {
-    v->code = v->code == 0 || from < v->code ? from : v->code;
-    v->code_end = to > v->code_end ? to : v->code_end;
+    struct kpiece piece[KMEM_PIECES];
+    const uint32_t n = kbeam_code(vm->of.tgid, piece);
+    if (n > 0)
+        kbeam_set_code(&vm->layout, piece, n);
 }
 
-/* Searches the VM's memory for its code, and its data for the table of atoms: what of its program
- * can be written, and the memory right behind that. */
+/* Searches the VM's data for the table of atoms: what of its program can be written, and the memory
+ * right behind that. */
 static void search(struct emulator *vm, int memory)
 {
     enum { DATA_MOST = 64 << 20 };
@@ -696,13 +808,12 @@ static void search(struct emulator *vm, int memory)
     FILE *f = fopen(path, "re");
     struct kbeam_pages *pages = kbeam_pages(memory);
     vm->searched = true;
+    find_code(vm);
     while (pages != NULL && f != NULL && fgets(line, sizeof line, f) != NULL) {
         name[0] = '\0';
         if (sscanf(line, "%llx-%llx %7s %*s %*s %*s %4095[^\n]", &from, &to, access, name) < 3)
             continue;
         const bool own = strcmp(name, exe) == 0, behind = from == before && name[0] == '\0';
-        if (kbeam_is_code(name, access))
-            add_code(&vm->layout, from, to);
         if (vm->layout.atoms == 0 && (own || behind) && access[1] == 'w' && to - from < DATA_MOST)
             kbeam_atoms(from, to, kbeam_read_paged, pages, &vm->layout);
         before = own ? to : 0;
@@ -876,9 +987,12 @@ bool kbeams_look(struct kbeams *b)
     forget(b);
     for (size_t i = 0; i < b->nvms; i++) {
         struct emulator *vm = &b->vm[i];
-        if (is_done(b, vm) || vm->layout.shift == 0)
+        if (vm->layout.shift == 0)
             continue;
-        prove(b, vm);
+        if (!is_done(b, vm))
+            prove(b, vm);
+        else if (b->stacks)
+            find_code(vm);
         if (vm->known)
             show(b, vm);
         all = all && is_done(b, vm);

@@ -32,8 +32,13 @@
  * words between them. Its stack grows from that end down, and the last word of it is a return
  * address. The top of the stack is what lies highest of all words of the process that point into
  * that block. That is known when it has been so for two processes or more, and only one word of
- * each kind is left. The code that the VM has compiled, as it comes from the JIT of OTP on x86-64,
- * lies in one piece of memory with a name of its own.
+ * each kind is left. A VM with frame pointers (+JPperf) has one more word behind the top: that of
+ * the process, which is higher; it leads to where the caller's is, and a return address behind
+ * that.
+ *
+ * CODE. What the JIT of OTP compiles on x86-64 lies in memory with a name of its own. A VM that
+ * maps its code once (+JPperf, +JMsingle) has it in some pieces of memory without a name, which
+ * alone can be both written and run. More pieces come as modules are loaded.
  *
  * The layout of an id is known by the VM's version: that of the folder erts-VERSION in which the
  * program lies. */
@@ -43,6 +48,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/diag.h"
 #include "linux/kbtf.h"
@@ -137,8 +143,15 @@ size_t kbeam_text(const struct kbeam *v, uint64_t atom, kbeam_read_fn *read, voi
  * it. */
 bool kbeam_atoms(uint64_t from, uint64_t to, kbeam_read_fn *read, void *arg, struct kbeam *v);
 
-/* Returns whether a mapping, as /proc/PID/maps has it, is of code that the JIT has compiled. */
-bool kbeam_is_code(const char *name, const char *access);
+/* Finds the pieces of memory that have the code which a VM's JIT has compiled. Returns how many; 0:
+ * there are none, or more than code has. */
+uint32_t kbeam_code(uint64_t pid, struct kpiece out[KMEM_PIECES]);
+/* The same of the text of /proc/PID/maps, for tests. */
+uint32_t kbeam_code_in(FILE *maps, struct kpiece out[KMEM_PIECES]);
+/* Notes these pieces in `v`, or that there are none. */
+void kbeam_set_code(struct kbeam *v, const struct kpiece *piece, uint32_t n);
+/* Returns whether an address lies in a VM's compiled code. */
+bool kbeam_in_code(const struct kbeam *v, uint64_t at);
 
 /* Fills in the layout of ids, by the path of the VM's program. Returns false if the path does not
  * tell the version. */

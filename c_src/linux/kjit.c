@@ -14,8 +14,7 @@ enum {
     PAGE = 4096,
     PAGE_WORDS = PAGE / 8,
     BEFORE = 3,              /* words that a function may begin with, before a piece */
-    CODE_MOST = 1 << 28,     /* bytes of one mapping that are searched */
-    LINE_MOST = 512,         /* bytes of a line of /proc/PID/maps */
+    CODE_MOST = 1 << 28,     /* bytes of one piece that are searched */
     FUNCTION_MOST = 1 << 20, /* bytes of a function */
     MODULE_MOST = 8 << 10,   /* functions of one module whose lines are known */
     WORDS = 24,              /* bytes of a function's three words */
@@ -150,8 +149,8 @@ static void find_modules(struct kjit *j, const struct source *s)
     et_free(seen);
 }
 
-/* Adds the functions of one mapping. Returns false when memory is exhausted. */
-static bool read_mapping(struct source *s, uint64_t from, uint64_t to, struct kjit *j)
+/* Adds the functions of one piece. Returns false when memory is exhausted. */
+static bool read_piece(struct source *s, uint64_t from, uint64_t to, struct kjit *j)
 {
     uint64_t word[BEFORE + PAGE_WORDS] = {0};
     for (uint64_t at = from; at < to && at - from < CODE_MOST; at += PAGE) {
@@ -173,23 +172,14 @@ static bool read_mapping(struct source *s, uint64_t from, uint64_t to, struct kj
 bool kjit_read(uint64_t pid, const struct kbeam *v, struct kjit *j)
 {
     struct source s = {.memory = open_of(pid, "mem"), .pagemap = open_of(pid, "pagemap"), .v = v};
-    char path[64], line[LINE_MOST], name[LINE_MOST], access[8];
-    unsigned long long from, to;
-    snprintf(path, sizeof path, "/proc/%" PRIu64 "/maps", pid);
+    struct kpiece piece[KMEM_PIECES];
     s.pages = kbeam_pages(s.memory);
-    FILE *f = s.pages != NULL && s.memory >= 0 && s.pagemap >= 0 ? fopen(path, "re") : NULL;
-    bool on = true;
-    while (on && f != NULL && fgets(line, sizeof line, f) != NULL) {
-        name[0] = '\0';
-        if (sscanf(line, "%llx-%llx %7s %*s %*s %*s %511[^\n]", &from, &to, access, name) >= 3 &&
-            kbeam_is_code(name, access)) {
-            if (s.ncode < CODE_RANGES)
-                s.code[s.ncode++] = (struct code_extent){from, to};
-            on = read_mapping(&s, from, to, j);
-        }
-    }
-    if (f != NULL)
-        fclose(f);
+    const uint32_t n =
+        s.pages != NULL && s.memory >= 0 && s.pagemap >= 0 ? kbeam_code(pid, piece) : 0;
+    for (uint32_t i = 0; i < n && i < CODE_RANGES; i++)
+        s.code[s.ncode++] = (struct code_extent){piece[i].from, piece[i].to};
+    for (uint32_t i = 0; i < n && read_piece(&s, piece[i].from, piece[i].to, j); i++)
+        ;
     if (s.any) {
         kfuncs_sort(&j->funcs);
         find_modules(j, &s);
@@ -232,7 +222,8 @@ bool kjit_holds(uint64_t pid, const struct kbeam *v, const struct kfunction *f, 
 {
     const uint64_t from = f->at - 8, n = (address - from) / 8;
     uint64_t word[PAGE_WORDS];
-    bool holds = address - f->at < FUNCTION_MOST && from >= v->code && address < v->code_end;
+    bool holds =
+        address - f->at < FUNCTION_MOST && kbeam_in_code(v, from) && kbeam_in_code(v, address);
     int memory = holds ? open_of(pid, "mem") : -1;
     holds = memory >= 0;
     /* Pieces overlap by three words; only the first of all words begins a function. */

@@ -51,6 +51,7 @@ enum {
     KMEM_FIRST = 4,          /* frames in which its function is looked for */
     KMEM_CODE = 8192,        /* words of code before an address, in which its function begins */
     KMEM_BEAMS = 64,         /* Erlang VMs; a power of two */
+    KMEM_PIECES = 16,        /* of memory in which one of them has compiled code */
     KMEM_KEY_MOST = 4096,    /* bytes of a key */
     KMEM_LOOKS = 64,         /* cells of an index examined for one key */
     KMEM_TRIES = 8,          /* looks at a slot of the dynamic store that is busy, and new starts */
@@ -101,6 +102,11 @@ struct kbeam {
     uint64_t
         own_code; /* the atom erts_beamasm: of the VM's own code among the compiled; 0: not known */
     uint64_t code, code_end; /* where the code lies that it has compiled; 0: not known */
+    /* The pieces of it, if other memory lies between them, by ascending addresses; 0: it is one. */
+    uint32_t npieces, unused2;
+    struct kpiece {
+        uint64_t from, to;
+    } piece[KMEM_PIECES];
 };
 
 /* How a range of a program's instructions leaves its stack frame (kcfi.h): where the CFA is, and

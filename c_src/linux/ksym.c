@@ -54,8 +54,8 @@ struct space {
     struct kfuncs perf;
     long perf_size; /* bytes that were read of its perf map */
     struct kjit erlang;
-    uint64_t code, code_end; /* of an Erlang VM's functions */
-    uint64_t erlang_at;      /* when they were read; 0: never */
+    struct kbeam code;  /* of an Erlang VM's functions: where it lies, nothing else */
+    uint64_t erlang_at; /* when they were read; 0: never */
 };
 
 struct path {
@@ -445,29 +445,51 @@ static bool read_erlang(struct space *p, const struct kbeam *v)
     if (p->erlang_at != 0 && now - p->erlang_at < AGAIN_NS)
         return false;
     p->erlang_at = now;
-    p->code = v->code;
-    p->code_end = v->code_end;
+    p->code = *v;
     return kjit_read(p->pid, v, &p->erlang);
 }
 
 /* The VM's own pieces among the code that it has compiled, as OTP names them. */
 static const char own_code[] = "erts_beamasm";
 
+/* Returns whether an address lies in front of all functions of modules in its piece of memory, if
+ * there are any. `f`: the nearest one before it, or NULL. */
+static bool is_in_front(const struct space *p, const struct kfunction *f, uint64_t address)
+{
+    const struct kfuncs *all = &p->erlang.funcs;
+    const size_t next = f != NULL ? (size_t)(f - all->f) + 1 : 0;
+    uint64_t from = p->code.code, to = p->code.code_end;
+    for (uint32_t i = 0; i < p->code.npieces; i++)
+        if (address >= p->code.piece[i].from && address < p->code.piece[i].to) {
+            from = p->code.piece[i].from;
+            to = p->code.piece[i].to;
+        }
+    return (f == NULL || f->at < from) && next < all->n && all->f[next].at < to;
+}
+
+/* Returns the name of a piece of the VM's own code: it tells perf more than its own functions. */
+static const char *own_name(const struct space *p, uint64_t address)
+{
+    const struct kfunction *f = kfuncs_find(&p->perf, address);
+    const char *name = f != NULL ? p->perf.names.data + f->name : "";
+    return name[0] == '$' ? name + 1 : own_code;
+}
+
 static bool find_erlang(struct ksyms *s, struct space *p, uint64_t address, struct ksym *out)
 {
     const struct kbeam *v = beam_of(s, p->pid);
-    if (v != NULL && p->erlang_at == 0)
+    if (v != NULL &&
+        (p->erlang_at == 0 || kbeam_in_code(v, address) != kbeam_in_code(&p->code, address)))
         read_erlang(p, v);
-    if (p->erlang_at == 0 || address < p->code || address >= p->code_end)
+    if (p->erlang_at == 0 || !kbeam_in_code(&p->code, address))
         return false;
     const struct kfunction *f = kfuncs_find(&p->erlang.funcs, address);
     if (v != NULL &&
         (f == NULL || !kjit_holds(p->pid, v, f, address) || kjit_changed(p->pid, &p->erlang, f)) &&
         read_erlang(p, v))
         f = kfuncs_find(&p->erlang.funcs, address);
-    const struct kfuncs *all = &p->erlang.funcs;
-    if (f == NULL && all->n > 0 && address < all->f[0].at) { /* in front of all modules' */
-        *out = (struct ksym){.object = "", .function = own_code, .erlang = true};
+    if (is_in_front(p, f, address)) {
+        *out = (struct ksym){.object = "", .function = own_name(p, address), .erlang = true};
         return true;
     }
     if (f == NULL || (v != NULL && !kjit_holds(p->pid, v, f, address)))
@@ -475,7 +497,7 @@ static bool find_erlang(struct ksyms *s, struct space *p, uint64_t address, stru
     *out = (struct ksym){.object = "",
                          .function = p->erlang.funcs.names.data + f->name,
                          .offset = address - f->at,
-                         .object_offset = address - p->code,
+                         .object_offset = address - p->code.code,
                          .erlang = true};
     if (v != NULL)
         out->line = kjit_line(p->pid, &p->erlang, f, address, &out->file);

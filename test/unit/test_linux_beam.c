@@ -494,6 +494,84 @@ static void no_stacks(void **state)
     }
 }
 
+/* A VM with frame pointers: that of the process is higher than the top of its stack, and comes
+ * after it. Where the frame is empty both are the same. */
+static void frame_pointers(void **state)
+{
+    (void)state;
+    for (unsigned wrong = 0; wrong < 4; wrong++) {
+        struct kbeam_stacks s = {0};
+        struct kbeam v = wide;
+        fresh(NULL);
+        for (unsigned k = 0; k < 2; k++) {
+            uint64_t *p = word(process_of(k));
+            const unsigned n = 233 + 10 * k, at = STACKS + k * BLOCK_MOST + n;
+            has_stack(k, n, 12);
+            p[STOP + 1] = address(at - 9);
+            memory[at - 9] = wrong == 1 ? 0 : address(at - 2); /* no process has another frame */
+            memory[at - 8] = wrong == 2 ? 0x1234 : address(CODE + 4);
+            memory[at - 2] = 0;
+            p[STOP] = wrong == 3 ? p[STOP + 1] : p[STOP]; /* an empty frame */
+            runs(k, (int)k);
+        }
+        const bool known = find_stack(&s, &v, 20);
+        assert_int_equal(known, wrong != 1);
+        /* Without a return address behind it, it is none. */
+        assert_int_equal(v.stop, wrong == 1 ? 0 : wrong == 2 ? 8 * (STOP + 1) : 8 * STOP);
+    }
+}
+
+static uint32_t code_in(const char *text, struct kpiece out[KMEM_PIECES])
+{
+    FILE *f = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+    assert_non_null(f);
+    const uint32_t n = kbeam_code_in(f, out);
+    fclose(f);
+    return n;
+}
+
+static void pieces_of_code(void **state)
+{
+    (void)state;
+    struct kpiece piece[KMEM_PIECES];
+    struct kbeam v = {0};
+    /* Memory of its own name; what has none is something else then. */
+    assert_int_equal(code_in("1000-2000 rwxp 0 00:00 0 \n"
+                             "3000-4000 r-xs 0 00:01 9    /memfd:vmem (deleted)\n"
+                             "4000-5000 rw-s 0 00:01 9    /memfd:vmem (deleted)\n"
+                             "6000-7000 r-xs 0 00:01 9    /memfd:vmem (deleted)\n",
+                             piece),
+                     2);
+    kbeam_set_code(&v, piece, 2);
+    assert_false(kbeam_in_code(&v, 0x2fff));
+    assert_true(kbeam_in_code(&v, 0x3000));
+    assert_true(kbeam_in_code(&v, 0x3fff));
+    assert_false(kbeam_in_code(&v, 0x4000)); /* between two pieces */
+    assert_true(kbeam_in_code(&v, 0x6fff));
+    assert_false(kbeam_in_code(&v, 0x7000));
+    /* A VM that maps it once. What lies side by side is one piece. */
+    assert_int_equal(code_in("1000-2000 rwxp 0 00:00 0 \n2000-3000 rwxp 0 00:00 0 \n"
+                             "3000-4000 r-xp 0 08:01 7    /lib/libc.so.6\n"
+                             "5000-6000 rw-p 0 00:00 0 \n6000-7000 rwxp 0 08:01 7    /lib/odd.so\n",
+                             piece),
+                     1);
+    assert_int_equal(piece[0].from, 0x1000);
+    assert_int_equal(piece[0].to, 0x3000);
+    kbeam_set_code(&v, piece, 1);
+    assert_true(kbeam_in_code(&v, 0x2fff));
+    assert_false(kbeam_in_code(&v, 0x3000));
+    assert_int_equal(v.npieces, 0);
+    kbeam_set_code(&v, piece, 0);
+    assert_false(kbeam_in_code(&v, 0));
+    /* More of it than code has is something else. */
+    char many[2048] = "";
+    for (unsigned i = 1; i <= KMEM_PIECES + 1; i++)
+        sprintf(many + strlen(many), "%x0000-%x1000 rwxp 0 00:00 0 \n", i, i);
+    assert_int_equal(code_in(many, piece), 0);
+    many[strlen(many) - strlen("110000-111000 rwxp 0 00:00 0 \n")] = '\0';
+    assert_int_equal(code_in(many, piece), KMEM_PIECES);
+}
+
 static void functions(void **state)
 {
     (void)state;
@@ -556,6 +634,8 @@ int main(void)
         cmocka_unit_test_setup(dirty, fresh),
         cmocka_unit_test_setup(stacks, fresh),
         cmocka_unit_test(no_stacks),
+        cmocka_unit_test(frame_pointers),
+        cmocka_unit_test(pieces_of_code),
         cmocka_unit_test(functions),
         cmocka_unit_test(layouts),
     };
