@@ -80,15 +80,32 @@ RT rt_frames(u64 p, u64 to, u64 n, u64 most)
     return n;
 }
 
+/* Appends where C was called from, in compiled code, to the n frames of ustack() that stay; returns
+ * how many there are now. */
+INLINE u64 add_compiled(u64 p, struct kslot *k, u64 n, u64 most)
+{
+    u64 at = p + MEMBER_AT(ustack);
+    if (k->compiled == 0 || n == 0 || n >= most)
+        return n;
+    PUT(u64, at + n * 8, k->compiled, n);
+    PUT(u64, at + (n + 1) * 8, 0, n);
+    return n + 1;
+}
+
 /* Puts the frames of the Erlang process, if one runs here, behind the C frames of ustack(). Where
  * these have not been unwound only the first one stays: without frame pointers, what the kernel
- * takes for the others is not. */
+ * takes for the others is not. A scheduler that runs no process is called by compiled code too. */
 RT rt_erlang_frames(u64 p, u64 most)
 {
     struct kslot *k = SLOT(p, 0);
-    u64 n = k->nustack, first = k->ustack[0], at = p + MEMBER_AT(ustack);
-    if (rt_process(p) == 0 || n == 0 || most < 2)
+    u64 n = k->nustack, first = k->ustack[0];
+    u64 process = rt_process(p);
+    if (n == 0 || most < 2 || most > KMEM_FRAMES)
         return 0;
+    if (process == 0) {
+        k->nustack = add_compiled(p, k, n, most);
+        return 0;
+    }
     struct kbeam *v = AT(k->beam, sizeof(struct kbeam), 0);
     if (v->end == 0 || v->code_end == 0)
         return 0;
@@ -98,11 +115,8 @@ RT rt_erlang_frames(u64 p, u64 most)
         n = 1;
     else if (k->ended && n > KMEM_BEGIN) /* a dirty scheduler runs it: by C functions alone */
         n -= KMEM_BEGIN;
-    if (k->compiled != 0 && n > 0 && n < most) {
-        PUT(u64, at + n * 8, k->compiled, 0);
-        n++;
-    }
-    k->nustack = rt_frames(p, at, n, most);
+    n = add_compiled(p, k, n, most);
+    k->nustack = rt_frames(p, p + MEMBER_AT(ustack), n, most);
     return 0;
 }
 
