@@ -22,7 +22,8 @@
 enum {
     MAPPINGS_MOST = 1 << 16, /* of a process */
     PERFMAP_MOST = 64 << 20,
-    AGAIN_NS = 100000000 /* so often a process is looked at for mappings that are new */
+    AGAIN_NS = 100000000, /* so often a process is looked at for mappings that are new */
+    REST = 10             /* reading a VM's functions takes a tenth of the time at most */
 };
 
 /* A file that processes have mapped. */
@@ -54,8 +55,9 @@ struct space {
     struct kfuncs perf;
     long perf_size; /* bytes that were read of its perf map */
     struct kjit erlang;
-    struct kbeam code;  /* of an Erlang VM's functions: where it lies, nothing else */
-    uint64_t erlang_at; /* when they were read; 0: never */
+    struct kbeam code;     /* of an Erlang VM's functions: where it lies, nothing else */
+    uint64_t erlang_at;    /* when they were read; 0: never */
+    uint64_t erlang_again; /* when they may be read again */
 };
 
 struct path {
@@ -438,15 +440,18 @@ static const struct kbeam *beam_of(const struct ksyms *s, uint64_t pid)
     return NULL;
 }
 
-/* Reads the functions of a VM again, unless it has just done so. */
+/* Reads the functions of a VM again, unless it has just done so: many addresses may have none. */
 static bool read_erlang(struct space *p, const struct kbeam *v)
 {
     const uint64_t now = monotonic_ns();
-    if (p->erlang_at != 0 && now - p->erlang_at < AGAIN_NS)
+    if (p->erlang_at != 0 && now < p->erlang_again)
         return false;
     p->erlang_at = now;
     p->code = *v;
-    return kjit_read(p->pid, v, &p->erlang);
+    const bool got = kjit_read(p->pid, v, &p->erlang);
+    const uint64_t took = monotonic_ns() - now;
+    p->erlang_again = now + took + (took > AGAIN_NS / REST ? took * REST : AGAIN_NS);
+    return got;
 }
 
 /* The VM's own pieces among the code that it has compiled, as OTP names them. */
