@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/btf.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "linux/runtime.h"
+#include "util/buftext.h"
 #include "util/embedded.h"
 
 enum { KLOAD_LOG_BYTES = 1 << 24 };
@@ -236,7 +238,52 @@ static int refused(const struct kcode *c, enum bpf_prog_type type, struct bpf_pr
                    "%sthe kernel refused the program of %s: %s (%s)", no_tracing, name, last,
                    strerror(-why));
     et_free(log);
+    errno = -why;
     return ET_EUNSUP;
+}
+
+static const struct kfunc *function_at(const struct kcode *c, int64_t at)
+{
+    for (uint32_t i = 0; i < c->nfuncs; i++)
+        if (c->func[i].start == at)
+            return &c->func[i];
+    return NULL;
+}
+
+/* Keeps a program for the corpus of tests: appends it to the file that the environment's
+ * ERLTRACE_PROGRAMS names. Each instruction is its 16 digits; a call, and the address of a
+ * function, have the function's name behind them instead of its distance, and the map's descriptor
+ * is 0. */
+static void keep_program(const struct kcode *c, enum kload_kind kind, const char *name)
+{
+    const char *to = getenv("ERLTRACE_PROGRAMS");
+    const int fd = to != NULL ? open(to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    struct buf b = {0};
+    if (fd < 0)
+        return;
+    buf_printf(&b, "program %d %llu %s\n", kind, (unsigned long long)c->consts[KCONST_SIZE], name);
+    for (uint32_t i = 0, f = 0; i < c->ninsns; i++) {
+        struct bpf_insn in = c->insn[i];
+        const bool calls = in.src_reg == BPF_PSEUDO_CALL && in.code == (BPF_JMP | BPF_CALL),
+                   names = in.src_reg == BPF_PSEUDO_FUNC && in.code == (BPF_LD | BPF_DW | BPF_IMM);
+        const struct kfunc *of = calls || names ? function_at(c, (int64_t)i + in.imm + 1) : NULL;
+        if (f < c->nfuncs && c->func[f].start == i) {
+            buf_printf(&b, "function %u %d %d %s\n", c->func[f].nargs, c->func[f].main,
+                       c->func[f].inner, c->func[f].name);
+            f++;
+        }
+        if (of != NULL ||
+            (in.src_reg == BPF_PSEUDO_MAP_VALUE && in.code == (BPF_LD | BPF_DW | BPF_IMM)))
+            in.imm = 0;
+        uint64_t word;
+        memcpy(&word, &in, sizeof word);
+        buf_printf(&b, of != NULL ? "%016llx %s\n" : "%016llx\n", (unsigned long long)word,
+                   of != NULL ? of->name : "");
+    }
+    if (!b.oom && write(fd, b.data, b.len) < 0)
+        b.len = 0;
+    buf_free(&b);
+    close(fd);
 }
 
 int kload_program(const struct kcode *c, enum kload_kind kind, const char *name, struct diags *d)
@@ -262,6 +309,8 @@ int kload_program(const struct kcode *c, enum kload_kind kind, const char *name,
         fd = lib.bpf_prog_load(type, "erltrace", "GPL", c->insn, c->ninsns, &o);
     if (fd >= 0)
         accepted(c, type, &o, name);
+    if (fd >= 0)
+        keep_program(c, kind, name);
     if (fd < 0)
         fd = refused(c, type, &o, name, fd, d);
     close(btf);

@@ -29,7 +29,9 @@ enum kload_kind {
     KLOAD_PLACES /* ... many at once */
 };
 enum { KLOAD_TYPE_PLACES = 48 }; /* BPF_TRACE_UPROBE_MULTI, which the headers may lack */
-/* Loads a linked program and returns its descriptor, or an error with a diagnostic. */
+/* Loads a linked program and returns its descriptor, or an error with a diagnostic; errno is then
+ * what the kernel said. The environment's ERLTRACE_PROGRAMS names a file that each program which
+ * the kernel takes is appended to, for the corpus of tests (test/lib/corpus.py). */
 int kload_program(const struct kcode *c, enum kload_kind kind, const char *name, struct diags *d);
 /* Runs a raw tracepoint's program here, now, with n arguments. Returns 0 or -1. */
 int kload_run(int program, const uint64_t *args, size_t n);

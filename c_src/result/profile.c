@@ -74,16 +74,20 @@ void profile_fold(const struct report *r, const struct aggr *a, const struct agg
     const struct dif_keys *keys = &a->def->keys;
     struct buf word = BUF_INIT;
     const char *before = "";
-    /* Words, user stacks, stacks of the kernel. */
+    size_t frames = 0;
+    for (size_t i = 0; i < keys->n; i++)
+        frames += is_stack(row->key->key[i].kind) ? symbol_depth(&row->key->key[i]) : 0;
+    /* Words, user stacks, stacks of the kernel: what runs outside of it has none. */
     for (int turn = 0; turn < 3; turn++) {
         for (size_t i = 0; i < keys->n; i++) {
             const struct value *v = &row->key->key[i];
             int of = !is_stack(v->kind) ? 0 : v->kind == DIF_STACK ? 2 : 1;
-            if (of != turn)
+            if (of != turn || (of > 0 && symbol_depth(v) == 0 && frames > 0))
                 continue;
             buf_adds(out, before);
             before = ";";
             if (of > 0) {
+                frames += frames == 0; /* one mark is enough */
                 symbol_fold(&r->symbols, v, report_shown(r), out);
                 continue;
             }

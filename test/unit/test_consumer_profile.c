@@ -133,12 +133,24 @@ static void folded(void **state)
     const char *why;
     assert_int_equal(options_set(&f->opt, "stackform", "folded", OPTION_BY_RUNNING, &why), 0);
     fill(f);
+    struct buf key = BUF_INIT;
+    uint64_t in_process = 13, nowhere = 1;
+    const uint64_t outside[WORDS] = {0}; /* of the kernel */
+    put_words(&key, outside);
+    put_words(&key, deep);
+    merge(f, US, &key, &in_process, 1);
+    key = (struct buf)BUF_INIT;
+    put_words(&key, outside);
+    put_words(&key, none);
+    merge(f, US, &key, &nowhere, 1);
     report_text.aggregations(&f->r);
     assert_string_equal(buf_str(&f->data),
                         "till;[no_stack] 2\n"
                         "shop_1:x;m:f1/1;m:'a:_1'/0 3\n"
                         "till;m:f1/1;m:f2/1;m:f3/1 5\n"
+                        "[no_stack] 1\n"
                         "m:f1/1;m:f2/1;m:f3/1;sys4/1;sys5/1 12\n"
+                        "m:f1/1;m:f2/1;m:f3/1 13\n"
                         "m:f1/1;m:f2/1;m:f3/1 9\n"
                         "  no stack                                                          1\n");
 }
