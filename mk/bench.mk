@@ -16,7 +16,8 @@ bench-profile:
 	for s in idle timers bursts collecting dirty saturated rabbitmq; do \
 		bench/profile-systems --system $$s --parts processes $(BENCHFLAGS) || status=1; done; \
 	for s in timers bursts rabbitmq; do \
-		bench/profile-systems --system $$s --parts truth $(BENCHFLAGS) || status=1; done; exit $${status:-0}
+		bench/profile-systems --system $$s --parts truth $(BENCHFLAGS) || status=1; done; \
+	bench/profile-systems --system rabbitmq --parts kernel $(BENCHFLAGS) || status=1; exit $${status:-0}
 
 # The time to compile: build/bench-compile.json and a table.
 ## bench-compile: measures the time to compile D programs
