@@ -34,8 +34,7 @@ enum et_err {
 #undef X
 };
 
-/* Returns the text of a code of this table, "unknown error" for any other number. Static storage.
- */
+/* Returns the text of a code of this table, "unknown error" for any other. Static storage. */
 const char *et_strerror(int err);
 
 #endif

@@ -329,8 +329,7 @@ static unsigned principals(const struct engine *e)
     return e->opt.policy == RECORD_POLICY_SWITCH ? 2 : 1;
 }
 
-/* Checks that the largest record, aggregation entry and dynamic variable each fit an empty buffer.
- */
+/* Checks that the largest record, aggregation entry and dynamic variable fit an empty buffer. */
 static int check_limits(const struct engine *e, struct diags *d)
 {
     char hint[128];
@@ -359,8 +358,7 @@ static int check_limits(const struct engine *e, struct diags *d)
     return 0;
 }
 
-/* Halves the size that takes the most memory over all threads; returns false when none can shrink.
- */
+/* Halves the size that takes the most memory over all threads; returns false when none can. */
 static bool lower(struct engine *e)
 {
     const uint64_t threads = e->opt.threads;

@@ -160,8 +160,7 @@ struct engine_terms {
     uint64_t (*value)(struct engine_ctx *ctx, uint64_t term, uint64_t key);
     uint64_t (*constant)(struct engine_ctx *ctx, uint64_t word);
     /* Passes the event on to whoever watches: `arg` has the arguments that the program has read,
-     * `kept` the values that it has kept; others are undefined, but for the first ones of `kept`.
-     */
+     * `kept` the values that it has kept; others are undefined, but for the first of `kept`. */
     void (*pass)(uint64_t number, const uint64_t *arg, const uint64_t *kept);
     /* Whether another tool watches the events of a kind (engine_probe.kind), and what tells it of
      * one, with values that the program chooses: ENGINE_ARGS of them, texts by their address. */

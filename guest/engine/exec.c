@@ -78,8 +78,7 @@ uint64_t exec_fault(struct exec *x, enum record_fault f, uint64_t value)
     return 0;
 }
 
-/* Returns whether other threads may write there. Dynamic variables are copied when they are loaded.
- */
+/* Returns whether other threads may write there. Dynamic variables are copied when loaded. */
 static bool shared(const struct exec *x, uint64_t addr)
 {
     return addr - (uint64_t)(uintptr_t)x->e->globals < x->e->globals_size;
@@ -373,8 +372,7 @@ static uint32_t key_dynamic(struct exec *x, uint32_t var, const uint64_t *tuple,
     return n;
 }
 
-/* Called after a store operation, which counts its own work: returns whether it used up the budget.
- */
+/* Called after a store, which counts its own work: returns whether it used up the budget. */
 static bool store_over(struct exec *x)
 {
     if (__builtin_expect(x->left == 0, 0))
@@ -701,8 +699,7 @@ static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg, const uint6
         buffer_dropped(x->e, x->ts, RECORD_DROP_AGGREGATION, 1);
 }
 
-/* Compares for SCMP: 0, 1, 2 for less, equal, greater, so that signed and unsigned branches agree.
- */
+/* Compares for SCMP: 0, 1, 2 for less, equal, greater, so that all kinds of branches agree. */
 uint64_t exec_compare(struct exec *x, uint64_t a, uint64_t b)
 {
     size_t na, nb;

@@ -159,8 +159,7 @@ struct engine {
                                          engine_count_missed; fetch_add, by any thread */
 };
 
-/* Returns the number of threads that may have a part: those seen so far, as far as there is room.
- */
+/* Returns the number of threads that may have a part: those seen so far, if there is room. */
 static inline uint32_t engine_nthreads(const struct engine *e)
 {
     if (e->opt.place != NULL)
