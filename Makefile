@@ -8,6 +8,8 @@ BUILD    := build$(if $(SANITIZE),/san)
 BUILD_AGENT = $(BUILD:%/san=%)
 VERSION  := 0.1.0
 Q        := $(if $(V),,@)
+# The time that what is packed or printed bears, in seconds: that of the commit; of sources that were unpacked, their own.
+EPOCH     = $(or $(SOURCE_DATE_EPOCH),$(if $(wildcard .git),$(shell git log -1 --format=%ct 2>/dev/null)),$(shell stat -c %Y Makefile))
 
 # gcc and clang; -Wconversion and -Wshadow are the house style.
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla \
@@ -43,6 +45,7 @@ DLIBS       := $(patsubst lib/%.d,priv/lib/%.d,$(wildcard lib/*.d))
 TESTS       := $(patsubst test/unit/%.c,$(BUILD)/test/%,$(wildcard test/unit/test_*.c))
 
 BIN := $(if $(SANITIZE),$(BUILD)/erltrace,bin/erltrace)
+SERVE := $(if $(SANITIZE),$(BUILD)/erltrace-serve,bin/erltrace-serve)
 NIF := priv/erltrace_agent.so
 # The files of the Erlang application other than its modules, so that a release, which copies priv/, has all of it.
 PRIV := $(NIF) $(AGENT) $(DLIBS) $(if $(SANITIZE),,priv/bin/erltrace)

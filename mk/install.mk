@@ -1,5 +1,5 @@
 # `make install PREFIX=/usr/local DESTDIR=`: the tool, the library with its header, the agent and the D libraries in lib, the ready scripts,
-# the documents.
+# the documents, the manual pages.
 
 DESTDIR ?=
 INSTALL ?= install
@@ -20,7 +20,7 @@ endef
 ## install: installs under PREFIX=/usr/local, below DESTDIR
 install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	$(Q)$(INSTALL) -d $(addprefix $(TO)/,bin lib/erltrace/ebin lib/erltrace/priv/agent lib/erltrace/priv/bin lib/erltrace/priv/lib \
-	    share/erltrace/scripts/kernel share/erltrace/examples share/doc/erltrace share/bash-completion/completions include lib/pkgconfig)
+	    share/erltrace/scripts/kernel share/erltrace/examples share/doc/erltrace share/bash-completion/completions share/man/man1 share/man/man7 include lib/pkgconfig)
 	$(call put,-s -m 755,$(BIN) $(SERVE),bin)
 	$(call put,-m 644,$(APP),lib/erltrace/ebin)
 	$(call put,-m 644,$(AGENT),lib/erltrace/priv/agent)
@@ -37,12 +37,15 @@ install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	$(call point,lib/liberltrace.so,$(SONAME))
 	$(call put,-m 644,$(LIB_DIR)/erltrace.pc,lib/pkgconfig)
 	$(call put,-m 644,$(wildcard README.md LICENSE doc/*.md),share/doc/erltrace)
+	$(call put,-m 644,$(filter %.1,$(MANUAL)),share/man/man1)
+	$(call put,-m 644,$(filter %.7,$(MANUAL)),share/man/man7)
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; \
 	else echo "Still to do, so that the loader finds $(SONAME): run \`ldconfig\` as root if $(PREFIX)/lib is among the loader's folders;" \
 	    "otherwise set LD_LIBRARY_PATH=$(PREFIX)/lib. The command needs neither."; fi
 
 INSTALLED := include/erltrace.h lib/liberltrace.* lib/pkgconfig/erltrace.pc bin/erltrace bin/erltrace-serve lib/erltrace share/erltrace \
-             share/doc/erltrace share/bash-completion/completions/erltrace
+             share/doc/erltrace share/bash-completion/completions/erltrace \
+             $(foreach p,$(notdir $(wildcard doc/man/*.[17])),share/man/man$(subst .,,$(suffix $(p)))/$(p))
 ## uninstall: removes what install has installed
 uninstall:
 	@printf '  RM    %s\n' $(addprefix $(TO)/,$(INSTALLED))

@@ -3,7 +3,6 @@
 #
 #   make demo-web    a node with something to see, the server, and the address to open
 
-SERVE     := $(if $(SANITIZE),$(BUILD)/erltrace-serve,bin/erltrace-serve)
 OBJ_SERVE := $(call objects,$(ROOMS_LOW) event) $(OBJ_WEB)
 WEB_LIBS  := -lwebsockets -ljansson -lz
 

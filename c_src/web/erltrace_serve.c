@@ -22,10 +22,9 @@
 
 static const char usage[] =
     "usage: erltrace serve [--listen ADDRESS[:PORT]] [--host NAME[,NAME]] [--node NAME[,NAME]]\n"
-    "                [--user NAME[,NAME]] [-w] [--cert FILE --key FILE | --insecure] [-x "
-    "opt[=val]]\n"
-    "                [--keep SECONDS] [--new-token] [-p pid] [--cookie COOKIE | --cookie-file "
-    "FILE] [--agent-dir DIR]\n"
+    "                [--user NAME[,NAME]] [-p pid] [-w] [--cert FILE --key FILE | --insecure]\n"
+    "                [-x opt[=val]] [--keep SECONDS] [--new-token]\n"
+    "                [--cookie COOKIE | --cookie-file FILE] [--agent-dir DIR]\n"
     "                [--record SCRIPT ARG ...]\n"
     "                " TLS_USAGE "\n";
 

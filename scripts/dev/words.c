@@ -4,9 +4,11 @@
  *   words erlang        guest/agent/erltrace_agent_words.hrl
  *   words typescript    ui/src/model/words.ts
  *   words doc FILE      a file of doc/, with the tables of options that are marked there
+ *   words list          for scripts/dev/man, the names of D: a line each, with tabs between its
+ *                       kind, name, where it exists or its default, and meaning
  *
- * `make words` writes these files, which are committed; `make lint` refuses them when they are not
- * what this program prints. */
+ * `make words` writes the first three, which are committed; `make lint` refuses them when they are
+ * not what this program prints. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -409,14 +411,18 @@ static void put_typescript(void)
     if (#name[0] != '_')                                                                           \
         put_word("variable", #name, tiers, text, "");
 #include "words/builtins.list"
+#undef WORD_BUILTIN
 #define WORD_ACTION(num, name, text, tiers, destr, pleast, pmost, rleast, rmost, d)                \
     PUT("function", text, tiers, WORD_##d);
 #include "words/actions.list"
+#undef WORD_ACTION
 #define WORD_KIND(num, name, text, tiers, d) PUT("function", text, tiers, WORD_##d);
 #include "words/kinds.list"
+#undef WORD_KIND
 #define WORD_SUBR(num, name, args, result, min, max, tiers, d)                                     \
     PUT("function", #name, tiers, WORD_##d);
 #include "words/subrs.list"
+#undef WORD_SUBR
     puts("];\n"
          "\n"
          "/** What an aggregating function shows for a key. */");
@@ -455,15 +461,81 @@ static void put_typescript(void)
     puts(";");
 }
 
+/* -- lines, for the manual pages ----------------------------------------------------------------
+ */
+
+static void put_line(const char *kind, const char *name, const char *more, const char *text)
+{
+    printf("%s\t%s\t%s\t", kind, name, more);
+    for (; *text != '\0'; text++)
+        if (*text != '`')
+            putchar(*text);
+    putchar('\n');
+}
+
+/* Where something exists, unless that is everywhere. */
+static const char *places(unsigned tiers)
+{
+    return tiers == KERNEL      ? "in the kernel"
+           : tiers == VM        ? "in nodes"
+           : tiers == VM_KERNEL ? "in nodes and in the kernel"
+                                : "";
+}
+
+/* usage: "strlen(string)"; NULL: it is not in D. */
+static void put_usage(const char *kind, unsigned tiers, const char *usage, const char *text)
+{
+    if (usage != NULL)
+        put_line(kind, usage, places(tiers), text);
+}
+
+static void put_list(void)
+{
+#define WORD_AGG(num, name, text, values, words, parameters, merge, result, d)                     \
+    PUT_USAGE("aggregation", ALL, WORD_##d);
+#define PUT_USAGE(kind, tiers, ...) put_usage(kind, tiers, __VA_ARGS__)
+#include "words/aggs.list"
+#undef WORD_AGG
+#define WORD_ACTION(num, name, text, tiers, destr, pleast, pmost, rleast, rmost, d)                \
+    PUT_USAGE(destr ? "destructive" : "action", tiers, WORD_##d);
+#include "words/actions.list"
+#undef WORD_ACTION
+#define WORD_KIND(num, name, text, tiers, d) PUT_USAGE("action", tiers, WORD_##d);
+#include "words/kinds.list"
+#undef WORD_KIND
+#define WORD_SUBR(num, name, args, result, min, max, tiers, d)                                     \
+    PUT_USAGE("subroutine", tiers, WORD_##d);
+#include "words/subrs.list"
+#undef WORD_SUBR
+#define WORD_BUILTIN(num, name, shape, type, tiers, since, text)                                   \
+    if (#name[0] != '_')                                                                           \
+        put_line("variable", type " " #name, places(tiers), text);
+#include "words/builtins.list"
+#undef WORD_BUILTIN
+#define WORD_DROP(num, name, noun, rest)                                                           \
+    put_line("drop", "DTRACEDROP_" #name, "", "N " noun "s" rest);
+#include "words/drops.list"
+#undef WORD_DROP
+#define WORD_FAULT(num, name, value, text) put_line("fault", "DTRACEFLT_" #name, "", text);
+#include "words/faults.list"
+#undef WORD_FAULT
+    for (size_t i = 0; i < NOPTIONS; i++)
+        if (options[i].type < OPTION_TYPE_IGNORED)
+            put_line("option", options[i].name,
+                     option_default(options[i].type, options[i].standard), options[i].text);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "erlang") == 0)
         put_erlang();
     else if (argc == 2 && strcmp(argv[1], "typescript") == 0)
         put_typescript();
+    else if (argc == 2 && strcmp(argv[1], "list") == 0)
+        put_list();
     else if (argc == 3 && strcmp(argv[1], "doc") == 0)
         return put_doc(argv[2]);
     else
-        return fputs("usage: words erlang|typescript|doc FILE\n", stderr), 2;
+        return fputs("usage: words erlang|typescript|doc FILE|list\n", stderr), 2;
     return 0;
 }
