@@ -7,6 +7,7 @@ BUILD    := build$(if $(SANITIZE),/san)
 # The agent is never built with sanitizers, so there is only one agent.
 BUILD_AGENT = $(BUILD:%/san=%)
 VERSION  := 0.1.0
+comma    := ,
 Q        := $(if $(V),,@)
 # The time that what is packed or printed bears, in seconds: that of the commit; of sources that were unpacked, their own.
 EPOCH     = $(or $(SOURCE_DATE_EPOCH),$(if $(wildcard .git),$(shell git log -1 --format=%ct 2>/dev/null)),$(shell stat -c %Y Makefile))
@@ -86,6 +87,17 @@ $(BUILD)/tool/%.o: %.c Makefile
 	@echo "  CC    $<"
 	$(Q)$(CC) $(CFLAGS_) -fPIC -fvisibility=hidden $(SANFLAGS) $(EI_INC) -MMD -MP -c -o $@ $<
 
+# The commit that the sources are of, with a + if they have changed since; of an archive that of mk/commit, which git writes there.
+COMMIT_FILE := $(BUILD)/commit
+.PHONY: ask-git
+$(COMMIT_FILE): ask-git
+	@mkdir -p $(@D)
+	@commit=$$(if [ -e .git ]; then GIT_OPTIONAL_LOCKS=0 git describe --always --abbrev=12 --exclude='*' --dirty=+; else sed -n '/^[0-9a-f]*$$/s/\(............\).*/\1/p' mk/commit; fi 2>/dev/null); \
+	    [ "$$(cat $@ 2>/dev/null)" = "$${commit:-unknown}" ] || echo "$${commit:-unknown}" >$@
+$(BUILD)/tool/c_src/cli/about.o: $(COMMIT_FILE) scripts/dev/releases
+$(BUILD)/tool/c_src/cli/about.o: CFLAGS_ += -DET_COMMIT='"$(shell cat $(COMMIT_FILE))"' \
+    -DET_RELEASES='"$(subst $() $(),$(comma) ,$(strip $(shell scripts/dev/releases --host; scripts/dev/releases --others)))"'
+
 # Written for the assembler of binutils: clang has one of its own, and none that optimises across files takes such text.
 GNU_AS := $(shell $(CC) -fno-integrated-as -E -x c /dev/null >/dev/null 2>&1 && echo -fno-integrated-as)
 %/guest/beam/usdt.o: CFLAGS_ += $(GNU_AS)
@@ -101,7 +113,6 @@ ebin/%.beam: src/%.erl $(wildcard src/*.hrl)
 	@echo "  ERLC  $<"
 	$(Q)erlc -I src +deterministic +debug_info -Werror -o $(@D) $<
 
-comma := ,
 ebin/%.app: src/%.app.src $(wildcard src/*.erl)
 	@mkdir -p $(@D)
 	$(Q)sed 's/{modules, \[\]}/{modules, [$(subst $() $(),$(comma) ,$(basename $(notdir $(sort $(wildcard src/*.erl)))))]}/' $< >$@

@@ -318,6 +318,18 @@ typedef int erltrace_node_fn(const struct erltrace_node *n, void *arg);
  * returned, or -1. */
 ERLTRACE_API int erltrace_node_iter(erltrace_t *h, erltrace_node_fn *fn, void *arg);
 
+/* A library of the agent: what the handle would bring into a node of that processor. */
+struct erltrace_agent {
+    const char *processor; /* as `uname -m` has it: "x86_64" */
+    const char *path;      /* its file; in the static command the name of a file inside it */
+    uint64_t hash;         /* of its bytes: equal for equal libraries, not against forgers */
+};
+/* Returns 0 to continue, another value to end the walk. */
+typedef int erltrace_agent_fn(const struct erltrace_agent *a, void *arg);
+/* Calls fn for each library of the agent that is found, by path; there may be none. Returns 0, what
+ * fn returned, or -1. */
+ERLTRACE_API int erltrace_agent_iter(erltrace_t *h, erltrace_agent_fn *fn, void *arg);
+
 /* A finding about a target. Strings are valid until the function returns. */
 struct erltrace_finding {
     const char *node;    /* the target in words */

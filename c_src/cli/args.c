@@ -427,6 +427,7 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
         }
         if (c == 'V' || c == LONG_VERSION) {
             version = true;
+            a->verbose = a->verbose || c == LONG_VERSION;
             continue;
         }
         if (c == LONG_TLS) {

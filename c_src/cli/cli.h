@@ -16,6 +16,8 @@ int cli_nodes(const struct args *a, struct arena *arena);
 int cli_list(const struct args *a, struct arena *arena);
 /* `--help`, and `help COMMAND`. */
 int cli_help(const struct args *a);
+/* `--version`, with all that there is to say, and `-V`, with the version alone. */
+int cli_version(const struct args *a);
 /* No words at all: shows what can be done here and now. */
 int cli_nothing(struct arena *arena);
 /* `erltrace port`. */

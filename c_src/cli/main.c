@@ -39,12 +39,7 @@ int main(int argc, char **argv)
     case ARGS_LIST: code = cli_list(&args, &arena); break;
     case ARGS_HELP: code = cli_help(&args); break;
     case ARGS_NOTHING: code = cli_nothing(&arena); break;
-    case ARGS_VERSION:
-        printf("erltrace: erltrace %s\n", erltrace_version());
-        if (args.verbose)
-            printf("interface of the library: version %d\nprogram images: version %d\n",
-                   ERLTRACE_VERSION, erltrace_image_version());
-        break;
+    case ARGS_VERSION: code = cli_version(&args); break;
     case ARGS_USAGE:
         fprintf(stderr, "erltrace: %s\ntry 'erltrace --help'\n", why != NULL ? why : "usage");
         code = EXIT_USAGE;

@@ -21,12 +21,48 @@ def rows(text):
 
 
 def test_version(t):
-    status, out, _ = t.run("--version")
-    t.equal(status, 0, "exit status")
-    t.match(out, r"^erltrace: erltrace \d+\.\d+\.\d+")
-    status, out, _ = t.run("-V")
-    t.equal(status, 0, "exit status of -V")
-    t.match(out, r"erltrace")
+    """-V is one line, as dtrace's; --version, or -Vv, says also what was built from what, and what is brought into nodes."""
+    status, out, err = t.run("-V")
+    t.equal((status, err), (0, ""), "-V")
+    t.match(out, r"^erltrace: erltrace \d+\.\d+\.\d+\n\Z")
+    status, long, err = t.run("--version")
+    t.equal((status, err), (0, ""), "--version")
+    t.equal(t.run("-Vv"), (0, long, ""), "-Vv")
+    t.true(long.startswith(out), "it begins with that line")
+    t.match(long, r"^build: ([0-9a-f]{12}\+?|unknown)$")
+    t.match(long, r"^interface of the library: version \d+$")
+    t.match(long, r"^program images: version \d+$")
+    released = [subprocess.run([os.path.join(ROOT, "scripts", "dev", "releases"), which], stdout=subprocess.PIPE, check=True, text=True).stdout.split()
+                for which in ("--host", "--others")]
+    tried = [n for which in released for n in which]
+    t.match(long, rf"^OTP: 25 to 29, tried on {', '.join(tried)}$")
+    said = json_lines(t.run("--version", "--json")[1])
+    t.equal(len(said), 1, "objects")
+    found = said[0]
+    t.equal([str(n) for n in found["tried"]], tried)
+    t.equal(f"build: {found['build']}" in long.splitlines(), True, long)
+    t.equal(re.findall(r"^agent: (\w+), ([0-9a-f]{16})$", long, re.M), [(a["processor"], a["hash"]) for a in found["agents"]])
+    t.true(os.uname().machine in [a["processor"] for a in found["agents"]], f"{found}")
+    t.equal(sorted(os.path.realpath(a["path"]) for a in found["agents"]), sorted(glob.glob(os.path.join(os.path.realpath(ROOT), "priv", "erltrace_agent*.so"))))
+
+
+def test_agents_at_hand(t):
+    """A library is known by its bytes; what is no library is left out, and without any that is said."""
+    root = os.path.join(t.folder, "there")
+    os.makedirs(os.path.join(root, "priv"))
+    env = {"ERLTRACE_ROOT": root}
+    t.match(t.run("--version", env=env)[1], r"^agent: none is here$")
+    with open(os.path.join(ROOT, "priv", "erltrace_agent.so"), "rb") as f:
+        library = f.read()
+    for name, data in (("", library), ("-same", library), ("-other", library + b"\0"), ("-aarch64", library[:18] + b"\xb7\0" + library[20:]), ("-none", b"text")):
+        with open(os.path.join(root, "priv", f"erltrace_agent{name}.so"), "wb") as f:
+            f.write(data)
+    agents = {os.path.basename(a["path"]): a for a in json_lines(t.run("--version", "--json", env=env)[1])[0]["agents"]}
+    one, same, other, arm = (agents[f"erltrace_agent{name}.so"] for name in ("", "-same", "-other", "-aarch64"))
+    t.equal(len(agents), 4, f"{agents}")
+    t.equal(one["hash"], same["hash"])
+    t.true(one["hash"] != other["hash"], "of other bytes")
+    t.equal(arm["processor"], "aarch64")
 
 
 def test_help(t):

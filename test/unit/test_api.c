@@ -132,6 +132,7 @@ static void null_is_no_handle(void **state)
     assert_null(erltrace_enabled(NULL));
     assert_int_equal(erltrace_placed_iter(NULL, no_placed, NULL), -1);
     assert_int_equal(erltrace_node_iter(NULL, NULL, NULL), -1);
+    assert_int_equal(erltrace_agent_iter(NULL, NULL, NULL), -1);
     assert_null(erltrace_program_strcompile(NULL, "a", ERLTRACE_SPEC_NAME, "BEGIN", 0, NULL));
     assert_null(erltrace_program_fcompile(NULL, "a", 0, NULL));
     assert_null(erltrace_program_info(NULL, NULL));
@@ -276,6 +277,7 @@ static void arguments_are_checked(void **state)
     REFUSED(erltrace_target_relay(h, "a@b", -1), -1, ERLTRACE_E_INVAL);
     REFUSED(erltrace_target_command(h, NULL), -1, ERLTRACE_E_INVAL);
     REFUSED(erltrace_node_iter(h, NULL, NULL), -1, ERLTRACE_E_INVAL);
+    REFUSED(erltrace_agent_iter(h, NULL, NULL), -1, ERLTRACE_E_INVAL);
     REFUSED(erltrace_program_strcompile(h, NULL, ERLTRACE_SPEC_NAME, NULL, 0, NULL), NULL,
             ERLTRACE_E_INVAL);
     REFUSED(erltrace_program_strcompile(h, NULL, (enum erltrace_spec)99, "BEGIN", 0, NULL), NULL,
