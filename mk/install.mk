@@ -20,7 +20,8 @@ endef
 ## install: installs under PREFIX=/usr/local, below DESTDIR
 install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	$(Q)$(INSTALL) -d $(addprefix $(TO)/,bin lib/erltrace/ebin lib/erltrace/priv/agent lib/erltrace/priv/bin lib/erltrace/priv/lib \
-	    share/erltrace/scripts/kernel share/erltrace/examples share/doc/erltrace share/bash-completion/completions share/man/man1 share/man/man7 include lib/pkgconfig)
+	    share/erltrace/scripts/kernel share/erltrace/examples share/doc/erltrace share/bash-completion/completions share/zsh/site-functions \
+	    share/fish/vendor_completions.d share/man/man1 share/man/man7 include lib/pkgconfig)
 	$(call put,-s -m 755,$(BIN) $(SERVE),bin)
 	$(call put,-m 644,$(APP),lib/erltrace/ebin)
 	$(call put,-m 644,$(AGENT),lib/erltrace/priv/agent)
@@ -30,6 +31,8 @@ install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	$(call put,-m 755,$(wildcard scripts/*.d),share/erltrace/scripts)
 	$(call put,-m 755,$(wildcard scripts/kernel/*.d),share/erltrace/scripts/kernel)
 	$(call put,-m 644,scripts/completion/erltrace,share/bash-completion/completions)
+	$(call put,-m 644,scripts/completion/_erltrace,share/zsh/site-functions)
+	$(call put,-m 644,scripts/completion/erltrace.fish,share/fish/vendor_completions.d)
 	$(call put,-m 644,examples/top.c examples/Makefile,share/erltrace/examples)
 	$(call put,-m 644,include/erltrace.h,include)
 	$(call put,-m 644,$(LIB_A_AT),lib)
@@ -44,7 +47,8 @@ install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	    "otherwise set LD_LIBRARY_PATH=$(PREFIX)/lib. The command needs neither."; fi
 
 INSTALLED := include/erltrace.h lib/liberltrace.* lib/pkgconfig/erltrace.pc bin/erltrace bin/erltrace-serve lib/erltrace share/erltrace \
-             share/doc/erltrace share/bash-completion/completions/erltrace \
+             share/doc/erltrace share/bash-completion/completions/erltrace share/zsh/site-functions/_erltrace \
+             share/fish/vendor_completions.d/erltrace.fish \
              $(foreach p,$(notdir $(wildcard doc/man/*.[17])),share/man/man$(subst .,,$(suffix $(p)))/$(p))
 ## uninstall: removes what install has installed
 uninstall:

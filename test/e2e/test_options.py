@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -92,6 +93,30 @@ def test_help_of_options(t):
     t.true("linkmode" not in out, "what has no meaning here is left out")
 
 
+# What follows a line, for every shell: the line, all that is offered (or, as a set, some of it), what.
+COMPLETIONS = (
+    ("erltrace -x format=", ["json", "pprof", "speedscope", "text"], "values"),
+    ("erltrace -q -x stackform=fo", ["folded"], "a value of an option that setopt() can change"),
+    ("erltrace -x bufp", ["bufpolicy"], "options of -x"),
+    ("erltrace run cra", ["crashes"], "ready scripts"),
+    ("erltrace d", ["doctor"], "subcommands"),
+    ("erltrace help opt", ["options"], "what there is help for"),
+    ("erltrace --", {"--node", "--json", "--for"}, "long options"),
+    ("erltrace serve --l", ["--listen"], "those of a subcommand"),
+    ("erltrace doctor --ag", ["--agent-dir"], "one that only the usage of a subcommand has"),
+)
+
+
+def completes(t, offered):
+    """offered(line): what a shell offers."""
+    for line, expected, what in COMPLETIONS:
+        found = offered(line)
+        if isinstance(expected, set):
+            t.true(expected <= set(found), f"{what}: {found}")
+        else:
+            t.equal(sorted(found), expected, what)
+
+
 def test_completion(t):
     """What bash offers behind a line; the words are the command's own."""
     def offered(line):
@@ -99,13 +124,70 @@ def test_completion(t):
                   'COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _erltrace; printf "%s\\n" "${COMPREPLY[@]}"')
         path = os.path.join(ROOT, "scripts", "completion", "erltrace")
         return subprocess.run(["bash", "-c", script, "bash", path, line, TOOL], check=True, capture_output=True, text=True).stdout.split()
-    t.equal(offered("erltrace -x format="), ["text", "json", "pprof", "speedscope"], "values")
-    t.equal(offered("erltrace -q -x stackform=fo"), ["folded"], "a value of an option that setopt() can change")
-    t.equal(offered("erltrace -x bufp"), ["bufpolicy"], "options")
-    t.equal(offered("erltrace run cra"), ["crashes"], "ready scripts")
-    t.equal(offered("erltrace d"), ["doctor"], "subcommands")
-    t.true({"--node", "--json", "--for"} <= set(offered("erltrace --")), "long options")
-    t.true("--listen" in offered("erltrace serve --l"), "those of a subcommand")
+    completes(t, offered)
+
+
+def test_completion_of_fish(t):
+    if shutil.which("fish") is None:
+        raise Skipped("needs fish (scripts/dev/deps test)")
+    path = os.path.join(ROOT, "scripts", "completion", "erltrace.fish")
+
+    def offered(line):
+        # By its whole path, so that it is this erltrace.
+        p = subprocess.run(["fish", "--no-config", "-c", f"source {path}; complete -C '{line.replace('erltrace', TOOL, 1)}'"], check=True, capture_output=True, text=True,
+                           env=dict(os.environ, HOME=t.folder))
+        t.equal(p.stderr, "", line)
+        return [row.split("\t")[0].split("=")[-1] for row in p.stdout.splitlines()]
+    completes(t, offered)
+    t.match(subprocess.run(["fish", "--no-config", "-c", f"source {path}; complete -C '{TOOL} d'"], check=True, capture_output=True, text=True,
+                           env=dict(os.environ, HOME=t.folder)).stdout, r"^doctor\t\w+", "with its meaning")
+
+
+def test_completion_of_zsh(t):
+    """In a zsh at a terminal, which lists what it would complete."""
+    if shutil.which("zsh") is None:
+        raise Skipped("needs zsh (scripts/dev/deps test)")
+    master, slave = pty.openpty()
+    env = {"PATH": os.path.dirname(TOOL) + ":" + os.environ["PATH"], "HOME": t.folder, "TERM": "dumb", "COLUMNS": "400", "LC_ALL": "C"}
+    shell = subprocess.Popen(["zsh", "-f", "-i"], stdin=slave, stdout=slave, stderr=slave, env=env, start_new_session=True, close_fds=True)
+    os.close(slave)
+    said, turn = "", 0
+
+    def until(mark):
+        nonlocal said
+        end = time.monotonic() + PATIENCE
+        while mark not in said:
+            ready, _, _ = select.select([master], [], [], max(0, end - time.monotonic()))
+            if not ready:
+                raise Late(f"no {mark} from zsh: {said[-2000:]}")
+            said += os.read(master, 65536).decode(errors="replace")
+        before, _, said = said.partition(mark)
+        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|[\r\b]", "", before)
+
+    def send(text):
+        """Types something that ends with a turn of the shell, and returns what is seen until that turn. No key of it means anything to a terminal in
+        which no line is edited yet."""
+        nonlocal turn
+        turn += 1
+        os.write(master, text.encode())
+        return until(f"\nend{turn}.")
+
+    try:
+        send(f"unsetopt zle_bracketed_paste prompt_sp; PS1=; RPS1=; LISTMAX=100000; stty cols 400 rows 200; fpath=({ROOT}/scripts/completion $fpath);"
+             "turn() { print end$((++turns)). }; turn\n")
+        send("autoload -Uz compinit && compinit -D -u; zstyle ':completion:*' verbose no; zstyle ':completion:*' list-colors '';"
+             "offer() { zle list-choices; zle -U $'\\C-uturn\\n' }; zle -N offer; bindkey '^T' offer; turn\n")
+
+        def offered(line):
+            seen = send(line + "\x14")
+            return seen.partition(line)[2].partition("\n")[2].rpartition("\n")[0].split()
+        completes(t, offered)
+        send("zstyle ':completion:*' verbose yes; turn\n")
+        t.match(send("erltrace d\x14"), r"doctor +-- \w+", "with its meaning")
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(master)
 
 
 def test_no_words(t):
