@@ -1,5 +1,5 @@
 # `make install PREFIX=/usr/local DESTDIR=`: the tool, the library with its header, the agent and the D libraries in lib, the ready scripts,
-# the documents, the manual pages.
+# the documents, the manual pages, the unit of systemd.
 
 DESTDIR ?=
 INSTALL ?= install
@@ -16,12 +16,19 @@ define point
 $(Q)ln -sf $(2) $(TO)/$(1)
 endef
 
-.PHONY: install uninstall
+# The unit of systemd, with the path of what it starts. Always made again, because PREFIX may differ.
+UNIT := $(BUILD)/erltrace-serve.service
+.PHONY: install uninstall $(UNIT)
+$(UNIT): mk/erltrace-serve.service
+	@mkdir -p $(@D)
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|' $< >$@
+
 ## install: installs under PREFIX=/usr/local, below DESTDIR
-install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
+install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT) $(UNIT)
 	$(Q)$(INSTALL) -d $(addprefix $(TO)/,bin lib/erltrace/ebin lib/erltrace/priv/agent lib/erltrace/priv/bin lib/erltrace/priv/lib \
 	    share/erltrace/scripts/kernel share/erltrace/examples share/doc/erltrace share/bash-completion/completions share/zsh/site-functions \
-	    share/fish/vendor_completions.d share/man/man1 share/man/man7 include lib/pkgconfig)
+	    share/fish/vendor_completions.d share/man/man1 share/man/man7 \
+	    lib/systemd/system include lib/pkgconfig)
 	$(call put,-s -m 755,$(BIN) $(SERVE),bin)
 	$(call put,-m 644,$(APP),lib/erltrace/ebin)
 	$(call put,-m 644,$(AGENT),lib/erltrace/priv/agent)
@@ -42,11 +49,12 @@ install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT)
 	$(call put,-m 644,$(wildcard README.md LICENSE doc/*.md),share/doc/erltrace)
 	$(call put,-m 644,$(filter %.1,$(MANUAL)),share/man/man1)
 	$(call put,-m 644,$(filter %.7,$(MANUAL)),share/man/man7)
+	$(call put,-m 644,$(UNIT),lib/systemd/system)
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; \
 	else echo "Still to do, so that the loader finds $(SONAME): run \`ldconfig\` as root if $(PREFIX)/lib is among the loader's folders;" \
 	    "otherwise set LD_LIBRARY_PATH=$(PREFIX)/lib. The command needs neither."; fi
 
-INSTALLED := include/erltrace.h lib/liberltrace.* lib/pkgconfig/erltrace.pc bin/erltrace bin/erltrace-serve lib/erltrace share/erltrace \
+INSTALLED := lib/systemd/system/erltrace-serve.service include/erltrace.h lib/liberltrace.* lib/pkgconfig/erltrace.pc bin/erltrace bin/erltrace-serve lib/erltrace share/erltrace \
              share/doc/erltrace share/bash-completion/completions/erltrace share/zsh/site-functions/_erltrace \
              share/fish/vendor_completions.d/erltrace.fish \
              $(foreach p,$(notdir $(wildcard doc/man/*.[17])),share/man/man$(subst .,,$(suffix $(p)))/$(p))
