@@ -18,7 +18,7 @@ WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-pr
 OPT      ?= -O2 -g
 SANFLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 CFLAGS_  := -std=c17 -D_GNU_SOURCE -DET_VERSION='"$(VERSION)"' -DET_LIBDIR='"$(PREFIX)/lib"' $(WARN) $(OPT) \
-            -Ic_src -Iguest -Iinclude -pthread $(CFLAGS)
+            -fdebug-prefix-map=$(CURDIR)=. -Ic_src -Iguest -Iinclude -pthread $(CFLAGS)
 
 # Erlang's own folders, found once, from the erl on the PATH.
 ERL_ROOT := $(shell erl -noshell -eval 'io:format("~s",[code:root_dir()]),halt().' 2>/dev/null)

@@ -31,8 +31,8 @@ def test_the_page_comes_with_it(t, s):
     if os.environ.get("SANITIZE") or not shutil.which("npm") or not os.path.isdir(os.path.join(erlt.ROOT, "ui/node_modules")):
         raise erlt.Skipped("it takes npm, and a build without sanitizers, to pack an archive")
     with tempfile.TemporaryDirectory(prefix="et-dist-") as where:
-        make(t, erlt.ROOT, "dist")
-        archive, = (n for n in os.listdir(os.path.join(erlt.ROOT, "build")) if re.fullmatch(r"erltrace-.*\.tar\.gz", n))
+        make(t, erlt.ROOT, "dist-source")
+        archive, = (n for n in os.listdir(os.path.join(erlt.ROOT, "build")) if re.fullmatch(r"erltrace-[0-9.]+\.tar\.gz", n))
         subprocess.run(["tar", "-xzf", os.path.join(erlt.ROOT, "build", archive), "-C", where], check=True)
         tree = os.path.join(where, archive[:-7])
         for part in ("build/tool", "build/lib"):
