@@ -2,6 +2,7 @@
 # the time of the commit, or SOURCE_DATE_EPOCH.
 #
 #   erltrace-VERSION.tar.gz                  what is committed, and the built page, so that a machine without npm has the page as well
+#   erltrace-VERSION.tar                     by `make hex`, the Erlang application for hex.pm
 #   erltrace-VERSION-linux-MACHINE.tar.gz    what `make install` installs, for `tar -C /usr/local --strip-components=1 -xf`
 
 DIST   := erltrace-$(VERSION)
@@ -30,3 +31,10 @@ dist-binary: all
 	$(Q)$(call pack,$(BINARY))
 	$(Q)rm -rf $(BUILD)/dist/$(BINARY)
 	@echo "  DIST  $(BUILD)/$(BINARY).tar.gz"
+
+## hex: packs the Erlang application for hex.pm, build/erltrace-VERSION.tar, with its sources in C
+.PHONY: hex
+hex:
+	@mkdir -p $(BUILD)
+	$(Q)scripts/dev/hex $(BUILD)/$(DIST).tar
+	@echo "  HEX   $(BUILD)/$(DIST).tar"
