@@ -49,6 +49,23 @@ def test_traces_a_node(t):
     t.clean(node)
 
 
+def test_beside_a_container(t):
+    """As in a container of this file alone that has the processes and the network of another one (doc/install.md): the node by its process id, without
+    its files."""
+    folder, node = alone(t)[1], t.node()
+    t.needs_proc()
+    os.mkdir(folder + "/proc")
+    program = ["unshare", "--mount", "sh", "-c", f'mount --bind /proc {folder}/proc && exec chroot {folder} /erltrace "$@"', "erltrace"]
+    if subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        raise Skipped("name spaces cannot be made here")
+    env = {"ERLTRACE_COOKIE": node.cookie}
+    status, out, err = t.run("nodes", "--json", program=program, env=env)
+    t.true(node.pid in [json.loads(line)["pid"] for line in out.splitlines()], f"{status} {out} {err}")
+    status, out, err = t.run("-p", str(node.pid), "-qn", 'tick-1ms /++n == 3/ { printf("%d", pid); exit(5); }', program=program, env=env)
+    t.equal((status, out), (5, f"{node.pid}\n"), err)
+    t.clean(node)
+
+
 def test_finds_the_node(t):
     """The name without a host is enough, and the cookie may come from the environment: there is no file to read one from."""
     program, node = alone(t), t.node()
