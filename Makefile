@@ -89,11 +89,11 @@ $(BUILD)/tool/%.o: %.c Makefile
 
 # The commit that the sources are of, with a + if they have changed since; of an archive that of mk/commit, which git writes there.
 COMMIT_FILE := $(BUILD)/commit
-.PHONY: ask-git
 $(COMMIT_FILE): ask-git
 	@mkdir -p $(@D)
 	@commit=$$(if [ -e .git ]; then GIT_OPTIONAL_LOCKS=0 git describe --always --abbrev=12 --exclude='*' --dirty=+; else sed -n '/^[0-9a-f]*$$/s/\(............\).*/\1/p' mk/commit; fi 2>/dev/null); \
 	    [ "$$(cat $@ 2>/dev/null)" = "$${commit:-unknown}" ] || echo "$${commit:-unknown}" >$@
+ask-git: # never made: each make asks
 $(BUILD)/tool/c_src/cli/about.o: $(COMMIT_FILE) scripts/dev/releases
 $(BUILD)/tool/c_src/cli/about.o: CFLAGS_ += -DET_COMMIT='"$(shell cat $(COMMIT_FILE) 2>/dev/null)"' \
     -DET_RELEASES='"$(subst $() $(),$(comma) ,$(strip $(shell scripts/dev/releases --host; scripts/dev/releases --others)))"'

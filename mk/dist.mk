@@ -15,6 +15,7 @@ pack = tar -C $(BUILD)/dist --sort=name --owner=0 --group=0 --numeric-owner --mo
 .PHONY: dist dist-source dist-binary
 dist: dist-source dist-binary
 
+## dist-source: packs the sources alone
 dist-source: ui/dist/index.html
 	$(Q)rm -rf $(BUILD)/dist/$(DIST) && mkdir -p $(BUILD)/dist
 	$(Q)git archive --prefix=$(DIST)/ HEAD | tar -x -C $(BUILD)/dist
@@ -24,6 +25,7 @@ dist-source: ui/dist/index.html
 	$(Q)rm -rf $(BUILD)/dist/$(DIST)
 	@echo "  DIST  $(BUILD)/$(DIST).tar.gz"
 
+## dist-binary: packs what is built alone
 dist-binary: all
 	$(Q)rm -rf $(BUILD)/dist/$(BINARY) && mkdir -p $(BUILD)/dist/$(BINARY)
 	@+$(MAKE) --no-print-directory -s install DESTDIR=$(abspath $(BUILD))/dist/to/ PREFIX=/usr/local >/dev/null
