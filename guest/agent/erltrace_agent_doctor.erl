@@ -141,6 +141,8 @@ inside() ->
 profile() ->
     case erlang:system_info(emu_flavor) =:= jit andalso erltrace_agent_profile:offered() of
         false -> [{profile, note, <<"profile-N and wall-N need a VM with the JIT, without which ustack() has no frames">>, <<"tick-N fires in any VM">>}];
+        processor ->
+            [{profile, note, text("this agent has no profile-N and wall-N on ~s", [erltrace_agent_profile:machine()]), <<"tick-N fires in any VM">>}];
         task -> [{profile, ok, <<"profile-N samples by the task clock, wall-N by a sampler that wakes at random times">>, <<>>}];
         user ->
             [{profile, note, <<"profile-N samples by the task clock outside of the kernel: kernel.perf_event_paranoid is 2, and the node's user may not change that for itself">>,

@@ -8,7 +8,7 @@
 %%  * The server's state has nothing of this, since samples are also taken while the server does long work (erltrace_agent_meanwhile).
 -module(erltrace_agent_profile).
 
--export([wanted/1, offered/0, clocks/1, check/2, apply/1, turn/2, before/1, finish/2, close/1]).
+-export([wanted/1, machine/0, offered/0, clocks/1, check/2, apply/1, turn/2, before/1, finish/2, close/1]).
 
 -import(erltrace_agent_lib, [error4/3, text/2]).
 
@@ -43,8 +43,12 @@ clocks(Special) ->
     ByClock = [case offered() of task -> task_clock; user -> user_clock; sampler -> sampler end || on_cpu(Special) =/= []],
     lists:usort(ByClock ++ [sampler || by_wall(Special) =/= []]).
 
-%% The kind of clock that all schedulers would have.
--spec offered() -> task | user | sampler.
+%% The processor for which the VM was built.
+machine() ->
+    hd(string:lexemes(erlang:system_info(system_architecture), "-")).
+
+%% The kind of clock that all schedulers would have; processor: none, on a processor on which they are not sampled.
+-spec offered() -> task | user | sampler | processor.
 offered() ->
     ?AGENT:nif_profile_offered(lists:sum([erlang:system_info(K) || K <- [schedulers, dirty_cpu_schedulers, dirty_io_schedulers]])).
 
@@ -70,6 +74,8 @@ check(Special, S) ->
                        "use one rate for all profile probes, such as profile-97"),
             case ?AGENT:nif_profile_able() of
                 ok -> ok;
+                processor -> refuse(Special, text("the agent cannot sample schedulers on ~s", [machine()]),
+                                    "it can on x86_64; tick-N fires in any VM, and stack() in probes of functions shows where calls come from");
                 code -> refuse(Special, "this VM does not show where its compiled code lies",
                                "the VM must be OTP 25 or later with the JIT (erlang:system_info(emu_flavor) is jit); tick-N fires in any VM");
                 facts -> refuse(Special, text("the agent could not find out where this VM keeps its processes' stacks (what it found: ~s)", [found()]),

@@ -2,16 +2,11 @@
  * on the thread and at the time of the event. Without one nothing happens. */
 #include "beam/agent.h"
 
+#include "arch/arch.h"
+
 /* The kernel finds the function by its name. It begins with an instruction that does nothing, so
  * that a breakpoint there has none to run in its stead. */
 void erltrace_event(uint64_t number, const uint64_t *arg, const uint64_t *kept)
 {
-#if defined(__x86_64__)
-    __asm__ volatile(".byte 0x0f, 0x1f, 0x44, 0, 0"
-                     :
-                     : "r"(number), "r"(arg), "r"(kept)
-                     : "memory");
-#else
-    __asm__ volatile("nop" : : "r"(number), "r"(arg), "r"(kept) : "memory");
-#endif
+    __asm__ volatile(ARCH_NOTHING : : "r"(number), "r"(arg), "r"(kept) : "memory");
 }

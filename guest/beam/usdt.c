@@ -8,21 +8,10 @@
 
 #include <string.h>
 
+#include "arch/arch.h"
 #include "words/probekind.h"
 
 enum { SITE = 8, SITES = 256 }; /* bytes of a place; kinds, and more */
-
-#if defined(__x86_64__)
-#define NOTHING ".byte 0x0f, 0x1f, 0x44, 0, 0"
-#define ARGUMENTS                                                                                  \
-    "-8@(%rdi) -8@8(%rdi) -8@16(%rdi) -8@24(%rdi) -8@32(%rdi) -8@40(%rdi) "                        \
-    "-8@48(%rdi) -8@56(%rdi) -8@64(%rdi) -8@72(%rdi)"
-#elif defined(__aarch64__)
-#define NOTHING "nop"
-#define ARGUMENTS                                                                                  \
-    "-8@[x0] -8@[x0, 8] -8@[x0, 16] -8@[x0, 24] -8@[x0, 32] -8@[x0, 40] "                          \
-    "-8@[x0, 48] -8@[x0, 56] -8@[x0, 64] -8@[x0, 72]"
-#endif
 
 /* The places, by kind, each a function of its own that is called with the address of the arguments;
  * and the semaphores. A note has a name's "-" as "__", and the kind of erltrace:probe as "probe".
@@ -35,7 +24,7 @@ enum { SITE = 8, SITES = 256 }; /* bytes of a place; kinds, and more */
 #define WORD_PROBE(num, name, by, text, needs) SITE_##by(num, text)
 __asm__(".macro erltrace_site number, name\n"
         "    .org erltrace_usdt_sites + 8 * \\number\n"
-        "    " NOTHING "\n"
+        "    " ARCH_NOTHING "\n"
         "    ret\n"
         "    .pushsection .note.stapsdt, \"\", %note\n"
         "    .balign 4\n"
@@ -57,7 +46,7 @@ __asm__(".macro erltrace_site number, name\n"
         "    .endr\n"
         "    .endif\n"
         "    .byte 0\n"
-        "    .asciz \"" ARGUMENTS "\"\n"
+        "    .asciz \"" ARCH_USDT_ARGUMENTS "\"\n"
         "3:  .balign 4\n"
         "    .popsection\n"
         ".endm\n"

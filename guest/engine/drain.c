@@ -8,7 +8,7 @@
 #include "base/size.h"
 #include "engine/impl.h"
 
-enum { PAGE = 4096, ZERO_LARGE = 4 << 20 };
+enum { ZERO_LARGE = 4 << 20 };
 
 /* Returns the kinds in `what` that may be read now. */
 static unsigned open_kinds(const struct engine *e, unsigned what)
@@ -45,11 +45,11 @@ static struct half half_of(const struct engine *e, struct tstate *ts, unsigned k
  * returned to the system instead, unless they are somebody else's. */
 static void make_zero(const struct engine *e, unsigned char *p, size_t n)
 {
-    size_t before = -(uintptr_t)p % PAGE, inner = n > before ? (n - before) / PAGE * PAGE : 0;
-    if (n < ZERO_LARGE || e->opt.place != NULL || madvise(p + before, inner, MADV_DONTNEED) != 0) {
-        memset(p, 0, n);
-        return;
-    }
+    size_t before = n, inner = 0;
+    if (n >= ZERO_LARGE && e->opt.place == NULL)
+        inner = page_inside((uintptr_t)p, n, page_size(), &before);
+    if (inner > 0 && madvise(p + before, inner, MADV_DONTNEED) != 0)
+        memset(p + before, 0, inner);
     memset(p, 0, before);
     memset(p + before + inner, 0, n - before - inner);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/hash.h"
 #include "engine/impl.h"
 #include "base/size.h"
@@ -60,13 +61,6 @@ static bool work(uint64_t *left, uint64_t units)
     return enough;
 }
 
-static inline void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
-
 /* The key's two buckets, and the hash as it appears in a tag. */
 struct place {
     uint32_t bucket[2];
@@ -114,7 +108,7 @@ static enum dyn_result find(const struct dyn *d, uint64_t *left, const struct pl
             for (unsigned looks = 0; (tag & STATE) == BUSY && (tag ^ p->tag) >> 32 == 0; looks++) {
                 if (looks == LOOKS || !work(left, WORK_WAIT))
                     return DYN_FULL;
-                relax();
+                arch_relax();
                 tag = atomic_load_explicit(&d->tag[i], memory_order_acquire);
             }
             if ((tag & STATE) != LIVE || (tag ^ p->tag) >> 32 != 0)
@@ -169,6 +163,7 @@ static enum dyn_result take(struct dyn *d, uint64_t *left, const struct place *p
         if (r != DYN_OK)
             return r;
         uint64_t expect = *seen;
+        atomic_thread_fence(memory_order_acquire); /* the key was read before the tag is again */
         if (!atomic_compare_exchange_strong_explicit(&d->tag[*at], &expect, with_state(*seen, BUSY),
                                                      memory_order_acq_rel, memory_order_relaxed))
             continue;

@@ -15,10 +15,10 @@
 
 enum {
     VARIABLES_MOST = 1 << 30, /* bytes of globals, and of clause-locals */
-    PAGE = 4096,
-    FAR_BYTES = 1 << 20, /* bytes */
-    PAGE_UNITS = 400,    /* units of work to create a page */
+    FAR_BYTES = 1 << 20,      /* bytes */
+    PAGE_UNITS = 400,         /* units of work to create a page */
     SIZE_LEAST = 64 << 10,
+    AGGS_LEAST = 4 << 10,
     SCRATCH_LEAST = 8 << 10,
     COPIES_MOST = 16 << 20, /* bytes of scratch for structs that are read as copies */
     CELLS_MOST = 1 << 28    /* cells in the index of an aggregation half */
@@ -532,11 +532,11 @@ static int reserve(struct engine *e, struct diags *d)
                               "give a larger dynvarsize (option -x dynvarsize=)",
                               "dynvarsize is too small for the variables of this program");
         const size_t behind_globals = size_up(size_add(e->globals_size, ENGINE_GUARD), 64);
-        size_t shared = size_up(size_add(behind_globals, size_add(dyn, ENGINE_GUARD)), PAGE);
+        size_t shared = size_up(size_add(behind_globals, size_add(dyn, ENGINE_GUARD)), page_size());
         struct tstate none;
         struct cursor c = {.base = NULL};
         layout(e, &c, &none);
-        size_t stride = size_up(size_add(size_up(c.at, 64), e->opt.room), PAGE);
+        size_t stride = size_up(size_add(size_up(c.at, 64), e->opt.room), page_size());
         size_t size = size_add(shared, size_mul(stride, e->opt.threads));
         e->map = map_memory(e, size);
         if (e->map != NULL) {
@@ -600,7 +600,7 @@ int engine_create(struct dif_image *img, struct engine_options *opt, struct engi
     e->open_threads = opt->one_cpu ? 0 : e->opt.threads;
     e->opt.bufsize = size_up(opt->bufsize, 8);
     e->agg_asked = opt->aggsize;
-    e->opt.aggsize = size_up(larger(opt->aggsize, PAGE), 8);
+    e->opt.aggsize = size_up(larger(opt->aggsize, AGGS_LEAST), 8);
     e->opt.specsize = size_up(opt->specsize, 8);
     e->opt.nspec = opt->nspec < DIF_SPECS_MAX ? opt->nspec : DIF_SPECS_MAX;
     e->opt.eventbudget = budget(opt->eventbudget);

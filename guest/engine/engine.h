@@ -50,6 +50,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
 #include "base/buf.h"
 #include "dif/dif.h"
 #include "dif/record.h"
@@ -88,8 +89,7 @@ const struct engine_thread *engine_thread_at(uint32_t index);
 static inline void engine_enter(struct engine_thread *t)
 {
     uint32_t s = atomic_load_explicit(&t->seq, memory_order_relaxed);
-    atomic_store_explicit(&t->seq, s + 1,
-                          memory_order_seq_cst); /* before any read of shared pointers */
+    arch_store_before_loads(&t->seq, s + 1); /* before any read of what is shared */
 }
 static inline void engine_leave(struct engine_thread *t)
 {

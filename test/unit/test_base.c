@@ -11,10 +11,40 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "arch/page.h"
 #include "base/size.h"
 #include "util/buftext.h"
 #include "util/render.h"
 #include "util/table.h"
+
+/* Of each size of page that there is. */
+static void whole_pages_inside_memory(void **state)
+{
+    (void)state;
+    for (size_t page = 4 << 10; page <= 64 << 10; page *= 4) {
+        const struct {
+            uintptr_t at;
+            size_t n, before, inside;
+        } rows[] = {
+            {page, 3 * page, 0, 3 * page},
+            {page, 3 * page + 1, 0, 3 * page},
+            {page, 3 * page - 1, 0, 2 * page},
+            {page + 8, 3 * page, page - 8, 2 * page},
+            {2 * page - 8, 3 * page, 8, 2 * page},
+            {page + 8, page - 8, page - 8, 0},
+            {page + 8, page - 16, page - 16, 0},
+            {page + 8, 2 * page - 16, page - 8, 0},
+            {page, page - 1, 0, 0},
+            {page, 0, 0, 0},
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            size_t before;
+            assert_int_equal(page_inside(rows[i].at, rows[i].n, page, &before), rows[i].inside);
+            assert_int_equal(before, rows[i].before);
+        }
+    }
+    assert_int_equal(page_size() % (4 << 10), 0);
+}
 
 static void arena_holds_what_it_gave(void **state)
 {
@@ -455,6 +485,7 @@ int main(void)
         cmocka_unit_test(hash_of_every_length_differs),
         cmocka_unit_test(diagnostic_shows_line_and_caret),
         cmocka_unit_test(long_lines_show_a_window),
+        cmocka_unit_test(whole_pages_inside_memory),
         cmocka_unit_test(diagnostics_survive_odd_places),
         cmocka_unit_test(only_ten_errors_are_kept),
         cmocka_unit_test(nearest_name),

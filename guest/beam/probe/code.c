@@ -10,13 +10,14 @@
 
 #include "base/err.h"
 #include "base/hash.h"
+#include "arch/page.h"
 #include "beam/probe/maps.h"
 
 enum {
     FUNCTIONS_MOST = 1 << 20,
     SYMBOLS_MOST = 1 << 16,
-    PAGE = 4096,             /* bytes; the smallest that there is */
-    PART_PAGES = 64,         /* searched in one call */
+    PART = 256 << 10, /* bytes searched in one call: several pages, however large */
+    PAGE_LEAST = 4096,
     HEAD = 3,                /* words in front of a function's code */
     UNKNOWN = 8,             /* bytes before its code: in it, but nobody knows where */
     EXTENT_MOST = 4 << 20,   /* bytes of one function's code */
@@ -594,6 +595,17 @@ static void add_mapping(void *arg, const struct mapping *m)
         all->v[all->n++] = *m;
 }
 
+/* The same, of memory without a name: the system may list one piece of it as several. */
+static void add_single(void *arg, const struct mapping *m)
+{
+    struct mappings *all = arg;
+    struct mapping *last = all->n > 0 ? &all->v[all->n - 1] : NULL;
+    if (last != NULL && last->code.to == m->code.from)
+        last->code.to = m->code.to;
+    else
+        add_mapping(arg, m);
+}
+
 /* Finds the VM's mappings of code. Ours cannot be executed. A VM that maps its code once has memory
  * without a name that can be both written and executed; if there is more of that than mappings of
  * code can be, it is something else. */
@@ -603,7 +615,7 @@ static void find_code(struct mappings *out)
     each_mapping(" r-xs ", VIEW_NAME, add_mapping, out);
     if (out->n > 0)
         return;
-    each_mapping(" rwxp ", NULL, add_mapping, out);
+    each_mapping(" rwxp ", NULL, add_single, out);
     if (out->n == CODE_RANGES)
         out->n = 0;
 }
@@ -822,27 +834,28 @@ ERL_NIF_TERM code_scan_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     (void)argv;
-    static uint64_t words[PART_PAGES * PAGE / 8 + HEAD];
-    unsigned char there[PART_PAGES];
+    static uint64_t words[PART / 8 + HEAD];
+    unsigned char there[PART / PAGE_LEAST];
+    const size_t page = page_size();
     if (!agent_is_server(env) || making.known == NULL)
         return enif_make_badarg(env);
     if (making.phase != SEARCHING)
         return look_at_headers() ? agent.atom.true_ : agent.atom.false_;
     const struct code_extent *code = &making.code[making.range].code;
     uint64_t bytes = code->to - making.at;
-    bytes = bytes < PART_PAGES * PAGE ? bytes : PART_PAGES * PAGE;
+    bytes = bytes < PART ? bytes : PART;
     memset(words, 0, sizeof words);
     memset(there, 0, sizeof there);
     if (mincore((void *)(uintptr_t)making.at, bytes, there) == 0)
-        for (uint64_t p = 0; p < bytes / PAGE; p++)
-            if ((there[p] & 1) != 0 && pread(making.memory, &words[p * (PAGE / 8)], PAGE,
-                                             (off_t)(making.at + p * PAGE)) != PAGE)
-                memset(&words[p * (PAGE / 8)], 0, PAGE);
+        for (uint64_t p = 0; p < bytes; p += page)
+            if ((there[p / page] & 1) != 0 &&
+                pread(making.memory, &words[p / 8], page, (off_t)(making.at + p)) != (ssize_t)page)
+                memset(&words[p / 8], 0, page);
     /* The last ones are searched with the next part, unless this is the end. */
     bool last = making.at + bytes >= code->to;
     search(words, bytes / 8 - (last ? HEAD : HEAD - 1), making.at);
     if (!last) {
-        making.at += bytes - PAGE;
+        making.at += bytes - page;
         return agent.atom.true_;
     }
     making.range++;

@@ -50,6 +50,8 @@
 
 #include <erl_nif.h>
 
+#include "arch/arch.h"
+
 enum {
     INSIDE_WORDS = 112,   /* of a process that are searched; its structure has about as many */
     INSIDE_RECORD = 64,   /* words of what one of them points to */
@@ -142,7 +144,7 @@ bool inside_record(ErlNifEnv *env, struct inside_thread *mine, uint64_t *record)
 bool inside_read(int fd, uint64_t at, uint64_t *out, size_t n);
 static inline bool inside_is_address(uint64_t word)
 {
-    return word >= INSIDE_LOWEST && word % 8 == 0 && word >> 47 == 0;
+    return word >= INSIDE_LOWEST && word % 8 == 0 && word >> ARCH_ADDRESS_BITS == 0;
 }
 
 /* nif_inside_known() -> [Fact]: what has been proven; only the server. */

@@ -20,6 +20,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "beam/agent.h"
@@ -44,15 +45,15 @@ enum {
     CHUNK = 512,          /* words that are read at once */
     LOOKED = 4 << 10,     /* words of a stack that are examined */
     RESUMED = 64,         /* bytes of code after a call in which it loads the stack pointer */
-    SAVED = 8,            /* words below the first of the C stack that may have %rbp */
+    SAVED = 8,            /* words below the first of the C stack that may have arch_regs.top */
     OUTER = 128,          /* words there that may have the process for which a match program runs */
-    AGREED = 2,           /* samples that agree on where %rbx points */
+    AGREED = 2,           /* samples that agree on where arch_regs.place points */
     STACK_ABOVE = 64 << 10, /* bytes above a NIF's frame in which the C stack begins */
     OLD_FRAME = 2048,       /* bytes of the frame where the system does not tell (MINSIGSTKSZ) */
     HANDLER_STACK = 4096,   /* bytes that the handler may need, beside the system's frame */
-    LEAVES_LEAST = 32, /* instructions by which code leaves Erlang's stack, to prove the place */
-    PAGE = 4096,
+    LEAVES_LEAST = 32,  /* instructions by which code leaves Erlang's stack, to prove the place */
     SEARCHED = 1 << 20, /* bytes of code that are searched for them */
+    PIECE = 4096,       /* ... which are read at once */
     COMING = 1,         /* sample that is due, and may be on its way to the ring */
     EVEN = 1024,        /* the frequency that is asked for */
     OWED = 1000,        /* samples of the kernel that a thread is behind at most */
@@ -72,7 +73,7 @@ static struct {
     struct inside_facts f;
     struct code_extent code[CODE_MOST]; /* only added to while a clock exists */
     _Atomic uint32_t ncode;
-    int8_t begins;   /* the C stack begins so many bytes from where %rbx points */
+    int8_t begins;   /* the C stack begins so many bytes from where arch_regs.place points */
     bool has_begins; /* ... which is known */
     uint16_t next;   /* word of a process: where it goes on when it runs again; INSIDE_NONE: not
                         known */
@@ -95,12 +96,6 @@ static const unsigned char *code_at(uint64_t at)
     return (const unsigned char *)(uintptr_t)at;
 }
 
-/* lea disp8(%rbx), %rsp */
-static bool is_leave(const unsigned char *p)
-{
-    return p[0] == 0x48 && p[1] == 0x8d && p[2] == 0x63;
-}
-
 /* Adds mappings of code that are not known. */
 static void add_code(const struct code_extent *code, uint32_t n)
 {
@@ -121,19 +116,20 @@ static void find_begin(void)
 {
     uint32_t found = 0;
     how.has_begins = false;
-    static uint64_t words[PAGE / 8]; /* the server's */
+    static uint64_t words[PIECE / 8]; /* the server's */
     const unsigned char *bytes = (const unsigned char *)words;
     for (uint32_t i = 0; i < atomic_load(&how.ncode); i++)
         for (uint64_t at = how.code[i].from;
-             at + PAGE <= how.code[i].to && at < how.code[i].from + SEARCHED; at += PAGE) {
-            if (!inside_read(how.memory, at, words, PAGE / 8))
+             at + PIECE <= how.code[i].to && at < how.code[i].from + SEARCHED; at += PIECE) {
+            if (!inside_read(how.memory, at, words, PIECE / 8))
                 break;
-            for (unsigned k = 0; k + 4 <= PAGE; k++) {
-                if (!is_leave(&bytes[k]))
+            for (unsigned k = 0; k + 4 <= PIECE; k++) {
+                int8_t begins;
+                if (!arch_leaves(&bytes[k], &begins))
                     continue;
-                if (found++ > 0 && how.begins != (int8_t)bytes[k + 3])
+                if (found++ > 0 && how.begins != begins)
                     return;
-                how.begins = (int8_t)bytes[k + 3];
+                how.begins = begins;
             }
         }
     how.has_begins = found >= LEAVES_LEAST && how.begins < 0;
@@ -160,7 +156,7 @@ static struct thread {
     _Atomic bool stopped[ONCPU_RATES]; /* the handler stopped it, since nobody took samples */
     uint64_t entered;                  /* its processor time when it was added, ns */
     /* The handler's own: */
-    uint64_t regs;      /* where %rbx points while Erlang code runs, 0: not known */
+    uint64_t regs;      /* where arch_regs.place points while Erlang code runs, 0: not known */
     uint32_t agreed;    /* samples that agree on that */
     uint64_t schedules; /* where its code returns to from looking for what to run; 0: not known */
     uint32_t same;      /* samples that agree on that */
@@ -223,10 +219,10 @@ static uint64_t begin_of(const struct thread *t)
 }
 
 /* Returns where the C code that runs returns to compiled code; 0: not known. */
-static uint64_t call_of(const struct thread *t, uint64_t rsp)
+static uint64_t call_of(const struct thread *t, uint64_t sp)
 {
     const uint64_t begin = begin_of(t);
-    if (begin == 0 || rsp % 8 != 0 || rsp < t->stack.from || rsp >= begin)
+    if (begin == 0 || sp % 8 != 0 || sp < t->stack.from || sp >= begin)
         return 0;
     const uint64_t at = *(words_read *)(uintptr_t)(begin - 8);
     return is_code(at) ? at : 0;
@@ -251,34 +247,32 @@ static bool is_scheduling(uint64_t call)
     return call != 0 && call == atomic_load_explicit(&schedules, memory_order_relaxed);
 }
 
-/* Returns whether the code from `at` on takes Erlang's stack pointer from %rbp, rather than from
- * the process (%r13). */
-static bool resumes_from_rbp(uint64_t at)
+/* Returns whether the code from `at` on takes Erlang's stack pointer from a register, rather than
+ * from the process. */
+static bool resumes_from_register(uint64_t at)
 {
     for (uint64_t p = at; p < at + RESUMED && is_code(p + 4); p++) {
-        const unsigned char *b = code_at(p);
-        if (b[0] == 0x48 && ((b[1] == 0x89 && b[2] == 0xec) || (b[1] == 0x8b && b[2] == 0xe5)))
-            return true;
-        if (b[0] == 0x49 && b[1] == 0x8b && (b[2] == 0x65 || b[2] == 0xa5))
-            return false;
+        const enum arch_resumes from = arch_resumes(code_at(p));
+        if (from != ARCH_RESUMES_NOT)
+            return from == ARCH_RESUMES_REGISTER;
     }
     return false;
 }
 
 /* Finds the top of Erlang's stack while C code runs. */
-static uint64_t top_in_c(struct thread *t, const greg_t *reg, uint64_t *call)
+static uint64_t top_in_c(struct thread *t, const struct arch_regs *reg, uint64_t *call)
 {
-    uint64_t rsp = (uint64_t)reg[REG_RSP], rbp = (uint64_t)reg[REG_RBP];
-    uint64_t begin = begin_of(t), at = (uint64_t)reg[REG_RIP];
+    uint64_t begin = begin_of(t), at = reg->pc;
     *call = 0;
-    if (!is_code(at) && (at = *call = call_of(t, rsp)) == 0)
+    if (!is_code(at) && (at = *call = call_of(t, reg->sp)) == 0)
         return t->words[how.f.stop];
-    if (is_scheduling(at) || !resumes_from_rbp(at))
+    if (is_scheduling(at) || !resumes_from_register(at))
         return t->words[how.f.stop];
-    /* C code may have another use for %rbp, and then the function that was called first has saved
-     * it. Other words there may point into the heap, which is below the stack. */
-    uint64_t best = is_on_stack(t, rbp) ? rbp : 0;
-    for (uint64_t p = begin - 16; begin != 0 && p >= rsp && p >= begin - 8 - SAVED * 8; p -= 8) {
+    /* C code may have another use for the register, and then the function that was called first has
+     * saved it. Other words there may point into the heap, which is below the stack. */
+    uint64_t best = is_on_stack(t, reg->top) ? reg->top : 0;
+    for (uint64_t p = begin - 16; begin != 0 && p >= reg->sp && p >= begin - 8 - SAVED * 8;
+         p -= 8) {
         uint64_t word = *(words_read *)(uintptr_t)p;
         if (word > best && is_on_stack(t, word))
             best = word;
@@ -286,10 +280,10 @@ static uint64_t top_in_c(struct thread *t, const greg_t *reg, uint64_t *call)
     return best != 0 ? best : t->words[how.f.stop];
 }
 
-static void learn_regs(struct thread *t, uint64_t rbx)
+static void learn_regs(struct thread *t, uint64_t place)
 {
-    if (t->regs != rbx) {
-        t->regs = rbx;
+    if (t->regs != place) {
+        t->regs = place;
         t->agreed = 0;
     } else if (t->agreed < AGREED) {
         t->agreed++;
@@ -352,23 +346,22 @@ static bool is_running(struct thread *t, uint64_t at, bool direct)
 }
 
 /* Returns whether Erlang code runs, on the stack of the scheduler's process, which it has in a
- * register (%r13). Nobody but this code can give up the process, its stack or its heap. */
-static bool is_in_erlang(const struct thread *t, const greg_t *reg, uint64_t process)
+ * register. Nobody but this code can give up the process, its stack or its heap. */
+static bool is_in_erlang(const struct thread *t, const struct arch_regs *reg, uint64_t process)
 {
-    const uint64_t rsp = (uint64_t)reg[REG_RSP];
-    return is_code((uint64_t)reg[REG_RIP]) && (rsp < t->stack.from || rsp >= t->stack.to) &&
-           (uint64_t)reg[REG_R13] == process;
+    return is_code(reg->pc) && (reg->sp < t->stack.from || reg->sp >= t->stack.to) &&
+           reg->process == process;
 }
 
 /* Finds the process for which a match program runs, as is_running: the function that was called
- * from Erlang code has saved the register (%r13) in which that code has its process, and is among
- * the first on the C stack. No other process has the scheduler's record. */
-static bool find_behind(struct thread *t, uint64_t rsp)
+ * from Erlang code has saved the register in which that code has its process, and is among the
+ * first on the C stack. No other process has the scheduler's record. */
+static bool find_behind(struct thread *t, uint64_t sp)
 {
     uint64_t begin = begin_of(t), looked = 0;
-    if (begin == 0 || rsp % 8 != 0 || rsp >= begin)
+    if (begin == 0 || sp % 8 != 0 || sp >= begin)
         return false;
-    for (uint64_t p = begin - 8; p >= rsp && p >= begin - OUTER * 8; p -= 8) {
+    for (uint64_t p = begin - 8; p >= sp && p >= begin - OUTER * 8; p -= 8) {
         uint64_t at = *(words_read *)(uintptr_t)p, back;
         if (at == looked || !inside_is_address(at))
             continue;
@@ -440,25 +433,25 @@ static uint32_t process_of_dirty(struct thread *t, uint64_t *flags)
 }
 
 /* Fills in t->sample from [2] on for the process that runs. Returns the number of frames. */
-static uint32_t process_of(struct thread *t, const greg_t *reg, uint64_t *flags)
+static uint32_t process_of(struct thread *t, const struct arch_regs *reg, uint64_t *flags)
 {
     const struct inside_facts *f = &how.f;
-    uint64_t *s = t->sample, rsp = (uint64_t)reg[REG_RSP], rip = (uint64_t)reg[REG_RIP];
+    uint64_t *s = t->sample;
     const uint64_t at = ((words_read *)(uintptr_t)t->record)[f->back];
-    if (at == 0 && !is_code(rip))
-        learn_schedules(t, call_of(t, rsp));
+    if (at == 0 && !is_code(reg->pc))
+        learn_schedules(t, call_of(t, reg->sp));
     const bool direct = is_in_erlang(t, reg, at);
-    if (!is_running(t, at, direct) || (t->words[0] == NOBODY && !find_behind(t, rsp)))
+    if (!is_running(t, at, direct) || (t->words[0] == NOBODY && !find_behind(t, reg->sp)))
         return 0;
     if (!may_show(t, flags))
         return 0;
     s[2] = t->words[0];
-    s[3] = is_code(rip) ? rip : 0;
-    uint64_t top = rsp;
-    if (rsp < t->stack.from || rsp >= t->stack.to) {
+    s[3] = is_code(reg->pc) ? reg->pc : 0;
+    uint64_t top = reg->sp;
+    if (reg->sp < t->stack.from || reg->sp >= t->stack.to) {
         if (s[3] == 0)
             return 0;
-        learn_regs(t, (uint64_t)reg[REG_RBX]);
+        learn_regs(t, reg->place);
     } else {
         top = top_in_c(t, reg, &s[4]);
         if (is_scheduling(s[4]) && how.next != INSIDE_NONE && is_code(t->words[how.next])) {
@@ -495,10 +488,10 @@ static void capture(struct thread *t, uint32_t rate, uint32_t late, uint32_t cos
     }
     atomic_fetch_add_explicit(&t->captured[rate].n, 1 + late, memory_order_relaxed);
     memset(s, 0, HEAD * sizeof *s);
-    uint32_t n = t->type == SCHEDULER_NORMAL ? process_of(t, uc->uc_mcontext.gregs, &flags)
-                                             : process_of_dirty(t, &flags);
-    const uint64_t rip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
-    s[8] = is_code(rip) ? 0 : rip;
+    const struct arch_regs reg = arch_regs_of(uc);
+    uint32_t n =
+        t->type == SCHEDULER_NORMAL ? process_of(t, &reg, &flags) : process_of_dirty(t, &flags);
+    s[8] = is_code(reg.pc) ? 0 : reg.pc;
     s[0] = now;
     s[1] = n | rate << 8 | flags << 16 | (uint64_t)late << 32;
     s[5] = (uint64_t)t->number << 32 | (uint32_t)(monotonic_ns() - now + cost);
@@ -625,7 +618,7 @@ void oncpu_look_at_nothing(bool lost)
 bool oncpu_look(uint32_t i, uint64_t pc, uint64_t sp)
 {
     const struct thread *t = atomic_load_explicit(&threads[i], memory_order_acquire);
-    greg_t reg[NGREG] = {0}; /* those that are not known are no addresses */
+    const struct arch_regs reg = {.pc = pc, .sp = sp};
     oncpu_look_at_nothing(false);
     if (t == NULL)
         return false;
@@ -637,9 +630,7 @@ bool oncpu_look(uint32_t i, uint64_t pc, uint64_t sp)
     other.agreed = t->agreed;
     other.schedules = t->schedules;
     other.same = t->same;
-    reg[REG_RIP] = (greg_t)pc;
-    reg[REG_RSP] = (greg_t)sp;
-    other_frames = t->type == SCHEDULER_NORMAL ? process_of(&other, reg, &other_flags)
+    other_frames = t->type == SCHEDULER_NORMAL ? process_of(&other, &reg, &other_flags)
                                                : process_of_dirty(&other, &other_flags);
     other.sample[8] = is_code(pc) ? 0 : pc;
     return other.sample[2] != 0 || (other_flags & HIDDEN) != 0;
@@ -964,6 +955,8 @@ ERL_NIF_TERM oncpu_able_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     (void)argv;
     if (!agent_is_server(env))
         return enif_make_badarg(env);
+    if (!ARCH_SAMPLED)
+        return agent.atom.processor;
     const struct inside_facts *f = inside_found();
     struct code_extent code[CODE_RANGES];
     uint32_t n = code_ranges(code);
@@ -987,6 +980,8 @@ ERL_NIF_TERM oncpu_offered_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     unsigned schedulers;
     if (!agent_is_server(env) || !enif_get_uint(env, argv[0], &schedulers) || schedulers > THREADS)
         return enif_make_badarg(env);
+    if (!ARCH_SAMPLED)
+        return agent.atom.processor;
     switch (oncpu_clock_offered(room_for(schedulers))) {
     case ONCPU_CLOCK_TASK: return agent.atom.task;
     case ONCPU_CLOCK_USER: return agent.atom.user;
@@ -1029,10 +1024,10 @@ static void add_thread(struct thread *t)
             break;
 }
 
-/* Finds where %rbx points while Erlang code runs, for the NIF's caller: the C stack begins so far
- * from there with the address to which the first C function returns, and those that have another
- * use for the register, the NIF among them, have saved it above here. Returns 0 if it is not
- * known. */
+/* Finds where arch_regs.place points while Erlang code runs, for the NIF's caller: the C stack
+ * begins so far from there with the address to which the first C function returns, and those that
+ * have another use for the register, the NIF among them, have saved it above here. Returns 0 if it
+ * is not known. */
 __attribute__((noinline)) static uint64_t find_regs(const struct thread *t)
 {
     const uint64_t from = (uint64_t)(uintptr_t)__builtin_frame_address(0) + 16;
@@ -1058,7 +1053,7 @@ ERL_NIF_TERM oncpu_enter_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
 {
     (void)argc;
     (void)argv;
-    __asm__ volatile("" ::: "rbx"); /* see find_regs */
+    arch_save_place(); /* see find_regs */
     struct scheduler kept = {0};
     struct inside_thread mine = {0};
     struct code_extent stack;

@@ -5,6 +5,9 @@
  * goes only while the thread runs, so a scheduler that rests is not woken. Its signal goes to that
  * thread, where it interrupts whatever runs: Erlang code, a BIF, a NIF, a collection.
  *
+ * PROCESSORS. What is true of one alone is in its header (arch/arch.h); where ARCH_SAMPLED is 0
+ * there, every profile is refused.
+ *
  * THE SIGNAL HANDLER only captures: the process that the scheduler's record names, and the words of
  * its stack that could be return addresses. It runs on the thread's alternate stack, because the
  * JIT uses the native stack for Erlang's. It takes no lock and allocates nothing. While Erlang code
@@ -18,12 +21,12 @@
  *
  * WHERE A STACK BEGINS. While Erlang code runs, the stack pointer lies in the process's heap block,
  * and the program counter is the innermost frame. While C code runs, Erlang's stack pointer is in
- * the process's structure, or in the register %rbp, which the C code may have saved. Which of these
+ * the process's structure, or in a register, which the C code may have saved. Which of these
  * it is, the JIT's code tells: after the call it loads the stack pointer from there. That code is
  * found by the return address, the first word on the C stack, which always begins at the same
- * distance from where %rbx points while Erlang code runs. That distance is read from the code
- * itself: it is the operand of each instruction by which it leaves Erlang's stack. Without this
- * proof the structure's word is used.
+ * distance from where the register arch_regs.place points while Erlang code runs. That distance is
+ * read from the code itself: it is the operand of each instruction by which it leaves Erlang's
+ * stack. Without this proof the structure's word is used.
  *
  * DIRTY SCHEDULERS. A normal scheduler is added by a process that runs on it. A process cannot
  * choose the dirty scheduler that runs it, and all of these may be busy for hours: so a dirty
@@ -136,9 +139,9 @@ void oncpu_served(uint64_t now);
  * unload. */
 bool oncpu_close(void);
 
-/* nif_profile_able() -> ok | Why :: code | facts: whether this VM can be sampled. Only the server.
- * nif_profile_offered(Schedulers) -> task | user | sampler: the kind of clock that so many threads
- *     would have, as oncpu_clock.h has them. Only the server.
+/* nif_profile_able() -> ok | Why :: processor | code | facts: whether this VM can be sampled. Only
+ * the server. nif_profile_offered(Schedulers) -> task | user | sampler | processor: the kind of
+ * clock that so many threads would have, as oncpu_clock.h has them. Only the server.
  * nif_profile_enter() -> Number :: pos_integer() | Why :: scheduler | chain | signal_stack |
  * memory: adds the scheduler that runs the caller. Any process of the agent.
  * nif_profile_rates([PeriodNs]) -> ok | Why :: signal | timer | memory: these have clocks from now

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "arch/arch.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "beam/probe/oncpu.h"
@@ -94,14 +95,11 @@ static bool waits_for_work(const struct state *s)
 {
     switch (s->call) {
     case SYS_futex:
-    case SYS_epoll_wait:
     case SYS_epoll_pwait:
     case SYS_epoll_pwait2:
-    case SYS_poll:
     case SYS_ppoll:
-    case SYS_select:
     case SYS_pselect6: return true;
-    default: return false;
+    default: return arch_waits(s->call);
     }
 }
 
