@@ -59,8 +59,10 @@ static struct slot *find(struct porttab *t, uint64_t port)
 {
     for (uint32_t i = 0; t && i < PORTTAB_WINDOW; i++) {
         struct slot *s = slot_at(t, port, i);
-        if (get(&s->port) == port)
+        if (get(&s->port) == port) {
+            atomic_thread_fence(memory_order_acquire); /* what a former port had is gone */
             return s;
+        }
     }
     return NULL;
 }

@@ -39,8 +39,10 @@ static void *find(struct proctab *t, uint64_t pid, uint32_t h)
 {
     for (uint32_t i = 0; i < PROCTAB_WINDOW; i++) {
         uint32_t s = (h + i) & (t->cap - 1);
-        if (atomic_load_explicit(&t->key[s], memory_order_relaxed) == pid)
+        if (atomic_load_explicit(&t->key[s], memory_order_relaxed) == pid) {
+            atomic_thread_fence(memory_order_acquire); /* see proctab.h */
             return t->data + s * t->width;
+        }
     }
     return NULL;
 }

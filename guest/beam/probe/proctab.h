@@ -8,6 +8,11 @@
  * of dead processes (proctab_sweep), but only in the second sweep that finds a process dead, long
  * after its last event.
  *
+ * A key is 0, by an order that releases, before another process takes its slot, by one that
+ * acquires; and a look-up that has found a key acquires. So nobody finds a process and reads what
+ * its slot had before. What one thread writes to a record, and the next one on which the process
+ * runs reads, is ordered by the VM, whose queues of processes have locks.
+ *
  * When the window of a pid is full, the process is not remembered; the caller counts that. */
 #ifndef ET_BEAM_PROBE_PROCTAB_H
 #define ET_BEAM_PROBE_PROCTAB_H
