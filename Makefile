@@ -73,14 +73,23 @@ LTO := $(shell echo 'int x;' | $(CC) -flto=auto -O2 -shared -fPIC -x c - -o /dev
 # compiler knows.
 AGENT_CC := -U_FORTIFY_SOURCE -fno-stack-protector -fno-builtin-bcmp $(if $(LTO),,-ffunction-sections)
 # (A function that the compiler knows must not become a call of itself.)
-$(BUILD_AGENT)/agent/guest/libc/memcpy.o: AGENT_CC += -fno-lto -fno-builtin -fno-plt
+AGENT_CC_MEMCPY := -fno-lto -fno-builtin -fno-plt
+$(BUILD_AGENT)/agent/guest/libc/memcpy.o: AGENT_CC += $(AGENT_CC_MEMCPY)
+define link_agent
+@mkdir -p $(@D)
+@echo "  LD    $@"
+$(Q)$(CC) $(OPT) $(LTO) $(AGENT_CC) -shared -nostdlib -Wl,--gc-sections -Wl,--strip-debug -Wl,-z,now,-z,relro,-z,noexecstack \
+    -Wl,--exclude-libs,ALL -o $@.new $(filter %.o,$^) -lgcc
+$(Q)CC='$(CC)' scripts/dev/libc-names $@.new mk/libc.list || { rm $@.new; exit 1; }
+$(Q)mv $@.new $@
+endef
+define compile_agent
+@mkdir -p $(@D)
+@echo "  CC    $< (agent$(if $(filter build/arm64/%,$@), for arm64))"
+$(Q)$(CC) $(CFLAGS_) $(LTO) $(AGENT_CC) -fPIC -fvisibility=hidden $(NIF_INC) -MMD -MP -c -o $@ $<
+endef
 $(NIF): $(OBJ_AGENT) mk/libc.list scripts/dev/libc-names
-	@mkdir -p $(@D)
-	@echo "  LD    $@"
-	$(Q)$(CC) $(OPT) $(LTO) $(AGENT_CC) -shared -nostdlib -Wl,--gc-sections -Wl,--strip-debug -Wl,-z,now,-z,relro,-z,noexecstack \
-	    -Wl,--exclude-libs,ALL -o $@.new $(OBJ_AGENT) -lgcc
-	$(Q)CC='$(CC)' scripts/dev/libc-names $@.new mk/libc.list || { rm $@.new; exit 1; }
-	$(Q)mv $@.new $@
+	$(link_agent)
 
 $(BUILD)/tool/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -100,13 +109,11 @@ $(BUILD)/tool/c_src/cli/about.o: CFLAGS_ += -DET_COMMIT='"$(shell cat $(COMMIT_F
 
 # Written for the assembler of binutils: clang has one of its own, and none that optimises across files takes such text.
 GNU_AS := $(shell $(CC) -fno-integrated-as -E -x c /dev/null >/dev/null 2>&1 && echo -fno-integrated-as)
-%/guest/beam/usdt.o: CFLAGS_ += $(GNU_AS)
+$(BUILD)/tool/guest/beam/usdt.o $(BUILD_AGENT)/agent/guest/beam/usdt.o: CFLAGS_ += $(GNU_AS)
 %/guest/beam/usdt.o: LTO :=
 
 $(BUILD_AGENT)/agent/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	@echo "  CC    $< (agent)"
-	$(Q)$(CC) $(CFLAGS_) $(LTO) $(AGENT_CC) -fPIC -fvisibility=hidden $(NIF_INC) -MMD -MP -c -o $@ $<
+	$(compile_agent)
 
 ebin/%.beam: src/%.erl $(wildcard src/*.hrl)
 	@mkdir -p $(@D)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -18,10 +19,10 @@
 #include "words/otp.h"
 
 #define MODULE  "erltrace_agent"
-#define GUARD   MODULE "_guard"    /* the registered name of its guard */
-#define LOCK    "erltrace_attach"  /* ... of the process that holds back other loads */
-#define LOADING "erltrace_loading" /* ... of the process that loads it */
-#define LIBRARY "priv/" MODULE ".so"
+#define GUARD   MODULE "_guard"          /* the registered name of its guard */
+#define LOCK    "erltrace_attach"        /* ... of the process that holds back other loads */
+#define LOADING "erltrace_loading"       /* ... of the process that loads it */
+#define LIBRARY "priv/" MODULE "%s%s.so" /* with -MACHINE: for another processor than ours */
 #define BEAM    "priv/agent/" MODULE ".beam"
 
 enum {
@@ -297,6 +298,35 @@ int agent_call(struct vm_agent *a, const char *request, int timeout_ms, struct e
 
 /* -- placing ----------------------------------------------------------------------------------- */
 
+/* The processors of nodes: the name that systems have for one, which a library's file has as well,
+ * and what the header of such a file says. */
+static const struct machine {
+    const char *name;
+    uint16_t elf;
+    const char *build; /* how to make the library where another processor is */
+} machines[] = {
+    {"x86_64", EM_X86_64, "copy priv/erltrace_agent.so of an erltrace for x86_64 there"},
+    {"aarch64", EM_AARCH64, "make it where erltrace is built: make arm64"},
+};
+
+/* Returns the processor of a node by its system_architecture, "aarch64-unknown-linux-gnu"; NULL:
+ * there is no library for it. */
+static const struct machine *machine_of(const char *architecture)
+{
+    const size_t n = strcspn(architecture, "-");
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        if (strlen(machines[i].name) == n && strncmp(machines[i].name, architecture, n) == 0 &&
+            strstr(architecture, "linux") != NULL)
+            return &machines[i];
+    return NULL;
+}
+
+static bool is_ours(const struct machine *m)
+{
+    struct utsname u;
+    return uname(&u) == 0 && strcmp(u.machine, m->name) == 0;
+}
+
 static int read_file(const char *root, const char *rel, struct buf *out, struct diags *d)
 {
     char path[4096], chunk[65536];
@@ -321,15 +351,8 @@ static int read_file(const char *root, const char *rel, struct buf *out, struct 
 
 /* Returns what is wrong with a library, or NULL. The node's loader trusts the file: a truncated
  * library would be mapped past its end and crash the VM, so it is checked before it is sent. */
-static const char *library_fault(const struct buf *lib)
+static const char *library_fault(const struct buf *lib, const struct machine *m)
 {
-#if defined(__x86_64__)
-    enum { MACHINE = EM_X86_64 };
-#elif defined(__aarch64__)
-    enum { MACHINE = EM_AARCH64 };
-#else
-    enum { MACHINE = EM_NONE };
-#endif
     Elf64_Ehdr h;
     Elf64_Phdr p;
     if (lib->len < sizeof h)
@@ -337,7 +360,7 @@ static const char *library_fault(const struct buf *lib)
     memcpy(&h, lib->data, sizeof h);
     if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_type != ET_DYN)
         return "it is no library";
-    if (h.e_ident[EI_CLASS] != ELFCLASS64 || (MACHINE != EM_NONE && h.e_machine != MACHINE))
+    if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != m->elf)
         return "it was built for another processor";
     if (h.e_phentsize != sizeof p || h.e_phoff > lib->len ||
         h.e_phnum > (lib->len - h.e_phoff) / sizeof p)
@@ -352,13 +375,23 @@ static const char *library_fault(const struct buf *lib)
     return NULL;
 }
 
-static int read_library(const char *root, struct buf *lib, struct diags *d)
+/* Reads the library for the node's processor. */
+static int read_library(struct vm_agent *a, const char *root, const struct machine *m,
+                        struct buf *lib, struct diags *d)
 {
-    int e = read_file(root, LIBRARY, lib, d);
-    const char *fault = e ? NULL : library_fault(lib);
+    char rel[64], path[4096];
+    const bool ours = is_ours(m);
+    snprintf(rel, sizeof rel, LIBRARY, ours ? "" : "-", ours ? "" : m->name);
+    snprintf(path, sizeof path, "%s/%s", root, rel);
+    if (!ours && access(path, F_OK) != 0)
+        return diag_error(d, ET_EOTP, NULL, "OTP_ARCH", m->build,
+                          "%s runs on %s; the agent's library for that processor is missing: %s",
+                          a->node, m->name, path);
+    int e = read_file(root, rel, lib, d);
+    const char *fault = e ? NULL : library_fault(lib, m);
     if (fault)
-        e = diag_error(d, ET_EIO, NULL, "AGENT_FILES", "install or build erltrace again",
-                       "%s/" LIBRARY ": %s", root, fault);
+        e = diag_error(d, ET_EIO, NULL, "AGENT_FILES", "install or build erltrace again", "%s: %s",
+                       path, fault);
     return e;
 }
 
@@ -395,27 +428,20 @@ static int system_info(struct vm_agent *a, const char *item, struct buf *out, st
     return e ? e : r.bad ? agent_malformed(a, item, d) : 0;
 }
 
-static int check_target(struct vm_agent *a, struct diags *d)
+/* Checks release and processor; *m is the latter. */
+static int check_target(struct vm_agent *a, const struct machine **m, struct diags *d)
 {
     struct buf b = BUF_INIT;
-    struct utsname u;
     int e = system_info(a, "otp_release", &b, d);
     if (e == 0 && !otp_has(atoi(buf_str(&b)), OTP_SUPPORTED))
         e = diag_error(d, ET_EOTP, NULL, "OTP_OLD", "erltrace needs OTP 25 or newer",
                        "%s runs OTP %s", a->node, buf_str(&b));
     if (e == 0)
         e = system_info(a, "system_architecture", &b, d);
-    if (e == 0) {
-        size_t n = strcspn(buf_str(&b), "-");
-        uname(&u);
-        if (strlen(u.machine) != n || strncmp(u.machine, buf_str(&b), n) != 0 ||
-            !strstr(buf_str(&b), "linux"))
-            e = diag_error(
-                d, ET_EOTP, NULL, "OTP_ARCH",
-                "the agent's library is for the processor of this erltrace: use one that "
-                "was built for that of the node",
-                "%s runs on %s, erltrace on %s-linux", a->node, buf_str(&b), u.machine);
-    }
+    if (e == 0 && (*m = machine_of(buf_str(&b))) == NULL)
+        e = diag_error(d, ET_EOTP, NULL, "OTP_ARCH",
+                       "erltrace traces nodes on Linux, on x86_64 and aarch64", "%s runs on %s",
+                       a->node, buf_str(&b));
     buf_free(&b);
     return e;
 }
@@ -769,16 +795,17 @@ int agent_open(struct vm_agent *a, struct conn *conn, const struct agent_options
 {
     struct buf beam = BUF_INIT, nif = BUF_INIT;
     int64_t begun = clock_ms(), deadline = begun + PLACE_MS;
+    const struct machine *m;
     memset(a, 0, sizeof *a);
     a->conn = conn;
     a->next_id = 1;
     a->lease_ms = opt->lease_ms;
     snprintf(a->node, sizeof a->node, "%s", opt->node);
-    int e = check_target(a, d);
+    int e = check_target(a, &m, d);
     if (e == 0)
         e = read_file(opt->root, BEAM, &beam, d);
     if (e == 0)
-        e = read_library(opt->root, &nif, d);
+        e = read_library(a, opt->root, m, &nif, d);
     for (int pause = BACKOFF_MS; e == 0;) {
         e = place(a, &beam, &nif, opt, clock_ms() - begun, info, arity, d);
         if (e != AGAIN)

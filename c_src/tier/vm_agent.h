@@ -28,7 +28,7 @@ struct vm_agent {
 
 struct agent_options {
     const char *node; /* its name, for messages */
-    const char *root; /* folder with priv/agent/erltrace_agent.beam and priv/erltrace_agent.so */
+    const char *root; /* folder with priv/, which has the agent's files */
     const char *dir;  /* folder on the target for loading the library, NULL: the usual ones */
     int lease_ms;
 };

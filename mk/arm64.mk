@@ -1,0 +1,54 @@
+# The agent for nodes on arm64, made by Debian's cross compiler (scripts/dev/deps arm64), so that the tool of any machine traces them: its file has
+# the processor in its name, and the tool takes the file of the node's. The headers of NIFs are the same on both processors.
+#
+#   make arm64                  builds it
+#   make arm64-folder           makes a folder with Debian's Erlang for arm64, whose programs an emulator runs (scripts/dev/otp-arm64)
+#   make check-arm64            traces a node there, and runs the guest's unit tests
+ARM64_CC  ?= aarch64-linux-gnu-gcc
+NIF_ARM64 := priv/erltrace_agent-aarch64.so
+OBJ_ARM64 := $(patsubst %.c,build/arm64/%.o,$(call sources,$(ROOMS_GUEST)))
+
+.PHONY: arm64
+## arm64: builds the agent for nodes on arm64
+arm64: all $(NIF_ARM64)
+
+# (Functions for atomic operations, which gcc would call, look at the processor when a library is loaded.)
+build/arm64/%.o $(NIF_ARM64): CC = $(ARM64_CC)
+build/arm64/%.o $(NIF_ARM64): AGENT_CC += -mno-outline-atomics
+build/arm64/guest/libc/memcpy.o: AGENT_CC += $(AGENT_CC_MEMCPY)
+$(NIF_ARM64): $(OBJ_ARM64) mk/libc.list scripts/dev/libc-names
+	$(link_agent)
+
+build/arm64/%.o: %.c Makefile mk/arm64.mk
+	$(compile_agent)
+
+# Unit tests of the guest, with what they need of the tool. (An archive: of the rooms only what a test calls is linked.)
+ARM64_ROOT  := $(or $(ERLTRACE_CACHE),$(HOME)/.cache/erltrace)/otp-27-arm64
+ARM64_TESTS := $(addprefix build/arm64/test/test_,base budget dif engine kept load missed nodename porttab proctab record redact shadow shapes shared subr term)
+ARM64_UNIT  := $(patsubst %.c,build/arm64/tool/%.o,$(call sources,words base util event dif engine jit beam etf probe lang tier result) test/fuzz/nif.c)
+build/arm64/tool/%.o: %.c Makefile mk/arm64.mk
+	@mkdir -p $(@D)
+	@echo "  CC    $< (for arm64)"
+	$(Q)$(ARM64_CC) --sysroot=$(ARM64_ROOT) $(CFLAGS_) -Wno-missing-prototypes -Wno-deprecated-declarations -mno-outline-atomics $(EI_INC) -MMD -MP -c -o $@ $<
+
+build/arm64/unit.a: $(ARM64_UNIT)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(ARM64_TESTS): build/arm64/test/%: build/arm64/tool/test/unit/%.o build/arm64/tool/test/unit/select.o build/arm64/unit.a
+	@mkdir -p $(@D)
+	@echo "  TEST  $@"
+	$(Q)$(ARM64_CC) --sysroot=$(ARM64_ROOT) -o $@ $^ -Wl,--wrap=_cmocka_run_group_tests -lcmocka -lm -pthread
+
+.PHONY: arm64-folder ready-arm64 check-arm64
+.SECONDARY: $(ARM64_TESTS:build/arm64/test/%=build/arm64/tool/test/unit/%.o)
+ready-arm64: arm64 $(ARM64_TESTS)
+## arm64-folder: makes the folder with Debian's Erlang for arm64, for tests
+arm64-folder:
+	@scripts/dev/deps arm64
+	@scripts/dev/otp-arm64 >/dev/null || [ $$? = 77 ]
+## check-arm64: traces a node on arm64, and runs unit tests there, in an emulator
+check-arm64:
+	@+test/run e2e --otp 27-arm64
+
+-include $(OBJ_ARM64:.o=.d) $(ARM64_UNIT:.o=.d) $(ARM64_TESTS:build/arm64/test/%=build/arm64/tool/test/unit/%.d)
