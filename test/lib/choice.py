@@ -25,6 +25,7 @@ RELEASES = releases()  # the values of --otp
 # Those that name another emulator (scripts/dev/otp-vm), where a suite takes them.
 DEBUG_RELEASES = [f"{n}-debug" for n in RELEASES]
 MUSL_RELEASES = [f"{n}-musl" for n in releases(["--musl"])]
+ARM64_RELEASES = ["27-arm64"]  # of another processor, which is emulated (scripts/dev/otp-arm64)
 OTHER_RELEASES = releases(["--others"])
 (HOST_RELEASE,) = releases(["--host"])  # the one on the PATH
 FAST, NODES, ALONE = STAGES = ("A", "B", "alone")

@@ -52,18 +52,18 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Test code has plain `catch`, which OTP 29 warns of. Older compilers ignore the option.
 ERLC = ["erlc", "+nowarn_deprecated_catch"]
 
-EMULATOR = ""  # nodes run on that emulator of their release (scripts/dev/otp-vm): "debug", "musl"
+EMULATOR = ""  # nodes run on that emulator of their release (scripts/dev/otp-vm): "debug", "musl"; "arm64": by one of another processor
 DEBUG = False  # it is the debug emulator, whose stderr must stay empty
 EXCUSED = os.path.join(ROOT, "test", "lib", "debug-vm.list")
 
 
 def chosen(otp):
     """Returns the release that tests pass on for --otp: that of a Debian folder, or None for the one on the PATH. After
-    NN-debug and NN-musl all nodes run on that emulator."""
+    NN-debug, NN-musl and NN-arm64 all nodes run on that emulator."""
     global DEBUG, EMULATOR, PATIENCE  # pylint: disable=global-statement
     release, _, EMULATOR = (otp or "").partition("-")
     DEBUG = EMULATOR == "debug"
-    if DEBUG:  # everything takes many times as long on it
+    if EMULATOR in ("debug", "arm64"):  # everything takes many times as long on it
         PATIENCE *= 5
     return release if release not in ("", choice.HOST_RELEASE) else None
 
