@@ -36,7 +36,8 @@ struct beam {
                                     another network namespace not its own */
     uint16_t listen[BEAM_PORTS]; /* ports it listens on, when fds_known */
     unsigned nlisten;
-    uint16_t machine; /* EM_... of the emulator's file, when it is not ours; 0: it is, or unknown */
+    uint16_t
+        machine; /* EM_... of the emulator's file, when no agent is for it; 0: one is, or unknown */
     bool loads_nothing; /* the emulator is linked statically: it can load no library */
 };
 struct beam_list {

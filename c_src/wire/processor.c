@@ -13,9 +13,11 @@ enum { READ = 1024 /* bytes of a file: its header, and those of its segments, wh
 static const struct {
     uint16_t machine;
     const char *name; /* as `uname -m` has it */
-} processors[] = {{EM_X86_64, "x86_64"}, {EM_AARCH64, "aarch64"}, {EM_386, "i686"},
-                  {EM_ARM, "arm"},       {EM_PPC64, "ppc64"},     {EM_S390, "s390x"},
-                  {EM_RISCV, "riscv64"}};
+    bool traced;      /* there is an agent for it, though perhaps not here (tier/vm_agent.c) */
+} processors[] = {{EM_X86_64, "x86_64", true}, {EM_AARCH64, "aarch64", true},
+                  {EM_386, "i686", false},     {EM_ARM, "arm", false},
+                  {EM_PPC64, "ppc64", false},  {EM_S390, "s390x", false},
+                  {EM_RISCV, "riscv64", false}};
 
 const char *beam_processor_name(uint16_t machine)
 {
@@ -23,6 +25,14 @@ const char *beam_processor_name(uint16_t machine)
         if (processors[i].machine == machine)
             return processors[i].name;
     return "another processor";
+}
+
+static bool is_traced(uint16_t machine)
+{
+    for (size_t i = 0; i < sizeof processors / sizeof *processors; i++)
+        if (processors[i].machine == machine)
+            return processors[i].traced;
+    return false;
 }
 
 /* Returns the machine that a file is for, or EM_NONE when it is no program. */
@@ -58,10 +68,8 @@ static bool has_no_loader(const char *file, size_t n)
 
 void beam_emulator(struct beam *b, const char *file, size_t n)
 {
-    char own[READ];
-    const ssize_t got = own_file("/proc/self/exe", own, sizeof own);
-    const uint16_t its = machine_of(file, n), ours = machine_of(own, got > 0 ? (size_t)got : 0);
-    b->machine = its != EM_NONE && ours != EM_NONE && its != ours ? its : EM_NONE;
+    const uint16_t its = machine_of(file, n);
+    b->machine = its != EM_NONE && !is_traced(its) ? its : EM_NONE;
     b->loads_nothing = b->machine == EM_NONE && has_no_loader(file, n);
 }
 

@@ -103,9 +103,7 @@ int reach_check(const struct beam *b, const struct cred_options *tls, struct rea
     if (b->machine) {
         snprintf(p->text, sizeof p->text, "%s runs on an emulator for %s", title,
                  beam_processor_name(b->machine));
-        snprintf(p->help, sizeof p->help,
-                 "the agent's library is for the processor of this erltrace: use one that was "
-                 "built for that of the node");
+        snprintf(p->help, sizeof p->help, "erltrace traces nodes on x86_64 and aarch64");
         return problem(p, ET_EOTP, "OTP_ARCH");
     }
     if (b->loads_nothing) {

@@ -360,7 +360,7 @@ static void test_match_epmd(void **state)
     assert_int_equal(b[4].port, 0);
 }
 
-/* What the file of an emulator says, against the file that this is. */
+/* What the file of an emulator says. */
 static void test_emulator(void **state)
 {
     (void)state;
@@ -375,11 +375,10 @@ static void test_emulator(void **state)
            .part = {{.p_type = PT_LOAD}, {.p_type = PT_INTERP}}};
     struct reach_problem p;
     struct beam b = {.pid = 7, .alive = "a", .port = 4000, .proto = "inet_tcp"};
-    FILE *own = fopen("/proc/self/exe", "re");
-    Elf64_Ehdr ours;
-    assert_int_equal(fread(&ours, sizeof ours, 1, own), 1);
-    fclose(own);
-    f.head.e_machine = ours.e_machine;
+    f.head.e_machine = EM_AARCH64;
+    beam_emulator(&b, (const char *)&f, sizeof f);
+    assert_int_equal(reach_check(&b, NULL, &p), 0);
+    f.head.e_machine = EM_X86_64;
     beam_emulator(&b, (const char *)&f, sizeof f);
     assert_int_equal(reach_check(&b, NULL, &p), 0);
 
@@ -391,7 +390,7 @@ static void test_emulator(void **state)
     beam_emulator(&b, (const char *)&f, sizeof f - 1); /* not all of it can be seen */
     assert_int_equal(reach_check(&b, NULL, &p), 0);
 
-    f.head.e_machine = ours.e_machine == EM_S390 ? EM_RISCV : EM_S390;
+    f.head.e_machine = EM_S390;
     f.head.e_ident[EI_CLASS] = ELFCLASS32;
     beam_emulator(&b, (const char *)&f, sizeof f);
     assert_int_equal(reach_check(&b, NULL, &p), ET_EOTP);
