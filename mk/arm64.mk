@@ -49,6 +49,9 @@ arm64-folder:
 	@scripts/dev/otp-arm64 >/dev/null || [ $$? = 77 ]
 ## check-arm64: traces a node on arm64, and runs unit tests there, in an emulator
 check-arm64:
-	@+test/run e2e --otp 27-arm64
+	@scripts/dev/deps build test
+	@+$(MAKE) --no-print-directory arm64-folder
+	@+$(MAKE) --no-print-directory ready-arm64
+	@+$(SUITE_ENV) scripts/dev/tally -B 'test/e2e/run --otp 27-arm64'
 
 -include $(OBJ_ARM64:.o=.d) $(ARM64_UNIT:.o=.d) $(ARM64_TESTS:build/arm64/test/%=build/arm64/tool/test/unit/%.d)
