@@ -240,8 +240,9 @@ ERLTRACE_API int erltrace_target_pid(erltrace_t *h, pid_t pid);
  * node can be traced, and returns the process id; -1 on error. The trace ends when all such
  * commands have ended. The commands continue when the handle is closed, and end with this process.
  * They are its children: the program must wait for one that outlives the handle. With the
- * local tier, any command is allowed; it is stopped until erltrace_go, ends if the handle is closed
- * before that, and may outlive this process. */
+ * local tier, any command is allowed; it is stopped until erltrace_go, where its program begins
+ * (with the option evaltime=exec right after its exec), ends if the handle is closed before that,
+ * and may outlive this process. */
 ERLTRACE_API pid_t erltrace_target_command(erltrace_t *h, const char *command);
 /* Sets the cookie for nodes without one of their own, directly or as a file that contains it. NULL,
  * NULL: the value of -setcookie of the process, else its owner's ~/.erlang.cookie. */

@@ -11,10 +11,12 @@ OBJ_ARM64 := $(patsubst %.c,build/arm64/%.o,$(call sources,$(ROOMS_GUEST)))
 .PHONY: arm64
 ## arm64: builds the agent for nodes on arm64
 arm64: all $(NIF_ARM64)
+# Once it is there, it is kept in step.
+all: $(wildcard $(NIF_ARM64))
 
 # (Functions for atomic operations, which gcc would call, look at the processor when a library is loaded.)
 build/arm64/%.o $(NIF_ARM64): CC = $(ARM64_CC)
-build/arm64/%.o $(NIF_ARM64): AGENT_CC += -mno-outline-atomics
+build/arm64/%.o $(NIF_ARM64): AGENT_CC += -mno-outline-atomics -fsigned-char
 build/arm64/guest/libc/memcpy.o: AGENT_CC += $(AGENT_CC_MEMCPY)
 $(NIF_ARM64): $(OBJ_ARM64) mk/libc.list scripts/dev/libc-names
 	$(link_agent)

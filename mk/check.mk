@@ -39,7 +39,7 @@ $(SUITES:%=check-%): check-%: ready-%
 
 # What has to be built before a suite runs. (mk/check-*.mk have more.) test/run builds it, and asks for the environment.
 # Tests of the static file are skipped where it cannot be built.
-ready-e2e: $(if $(SANITIZE),,$(if $(shell command -v $(MUSL_CC)),static))
+ready-e2e: $(if $(SANITIZE),,$(if $(shell command -v musl-gcc),static))
 ready-kernel ready-differ: all
 	@scripts/dev/deps kernel || true
 .PHONY: suite-env $(SUITES:%=ready-%) ready-chaos ready-fuzz

@@ -9,7 +9,7 @@ DIST   := erltrace-$(VERSION)
 BINARY  = $(DIST)-linux-$(shell uname -m)
 
 # $(call pack,NAME): packs build/dist/NAME.
-pack = tar -C $(BUILD)/dist --sort=name --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX,go-w --mtime=@$(EPOCH) -c $(1) | gzip -9n >$(BUILD)/$(1).tar.gz
+pack = tar -C $(BUILD)/dist --sort=name --owner=0 --group=0 --numeric-owner --mode=u+rwX,go+rX,go-w --mtime=@$(EPOCH) -cf $(BUILD)/$(1).tar $(1) && gzip -9nf $(BUILD)/$(1).tar
 
 ## dist: packs the sources with the built page, and what is built, below build/
 .PHONY: dist dist-source dist-binary
@@ -28,7 +28,7 @@ dist-source: ui/dist/index.html
 ## dist-binary: packs what is built alone
 dist-binary: all
 	$(Q)rm -rf $(BUILD)/dist/$(BINARY) && mkdir -p $(BUILD)/dist/$(BINARY)
-	@+$(MAKE) --no-print-directory -s install DESTDIR=$(abspath $(BUILD))/dist/to/ PREFIX=/usr/local >/dev/null
+	@+$(MAKE) --no-print-directory -s install NIF_ARM64= DESTDIR=$(abspath $(BUILD))/dist/to/ PREFIX=/usr/local >/dev/null
 	$(Q)mv $(BUILD)/dist/to/usr/local/* $(BUILD)/dist/$(BINARY) && rm -rf $(BUILD)/dist/to
 	$(Q)$(call pack,$(BINARY))
 	$(Q)rm -rf $(BUILD)/dist/$(BINARY)

@@ -21,6 +21,8 @@ $(FUZZ)/%.o: %.c
 	@echo "  CC    $< (fuzz)"
 	$(Q)$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
+$(FUZZ)/guest/beam/usdt.o: FUZZ_CFLAGS += -fno-integrated-as
+
 $(FUZZ)/fuzz-%: $(FUZZ)/test/fuzz/%.o $(FUZZ_OBJ)
 	@echo "  LD    $@"
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(LIBS) $(EI_LIB) -lm -pthread

@@ -6,7 +6,7 @@ STATIC  := build/static
 MUSL_CC := musl-gcc
 STATIC_CC = $(MUSL_CC) $(foreach d,/usr/include $(wildcard /usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)),-idirafter $(d))
 STATIC_MAKE = $(MAKE) --no-print-directory SANITIZE= BUILD=$(STATIC) BUILD_AGENT=build CC='$(STATIC_CC)'
-INSIDE  := $(sort $(NIF) $(AGENT) $(DLIBS) $(wildcard scripts/*.d scripts/kernel/*.d))
+INSIDE  := $(sort $(NIF) $(wildcard priv/erltrace_agent-*.so) $(AGENT) $(DLIBS) $(wildcard scripts/*.d scripts/kernel/*.d))
 
 ## static: builds build/static/erltrace, the command as one file that needs nothing (musl-tools)
 .PHONY: static

@@ -257,7 +257,8 @@ static const struct kfunc *function_at(const struct kcode *c, int64_t at)
 static void keep_program(const struct kcode *c, enum kload_kind kind, const char *name)
 {
     const char *to = getenv("ERLTRACE_PROGRAMS");
-    const int fd = to != NULL ? open(to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    const int fd =
+        to != NULL ? open(to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
     struct buf b = {0};
     if (fd < 0)
         return;

@@ -88,27 +88,33 @@ static uint64_t first_instruction(pid_t pid)
 
 #if defined(__x86_64__)
 enum { BREAKPOINT = 0xcc, BREAKPOINT_MASK = 0xff };
-static bool set_instruction(pid_t pid, uint64_t at)
+
+/* Goes back to a breakpoint that the child has just run. Returns false if it stands elsewhere: it
+ * has run another program meanwhile, or has met a trap of its own. */
+static bool step_back(pid_t pid, uint64_t at)
 {
     struct user_regs_struct regs;
     struct iovec v = {&regs, sizeof regs};
-    if (ptrace(PTRACE_GETREGSET, pid, (void *)(uintptr_t)NT_PRSTATUS, &v) != 0)
+    if (ptrace(PTRACE_GETREGSET, pid, (void *)(uintptr_t)NT_PRSTATUS, &v) != 0 ||
+        regs.rip != at + 1)
         return false;
     regs.rip = at;
     return ptrace(PTRACE_SETREGSET, pid, (void *)(uintptr_t)NT_PRSTATUS, &v) == 0;
 }
 #else
 enum { BREAKPOINT = 0, BREAKPOINT_MASK = 0 };
-static bool set_instruction(pid_t pid, uint64_t at)
+
+static bool step_back(pid_t pid, uint64_t at)
 {
     (void)pid;
     (void)at;
-    return true;
+    return false;
 }
 #endif
 
 /* Runs the child from its exec to its first instruction, if that can be done; otherwise it stays
- * where it is. Returns 0 or an errno value. */
+ * where it is. It also stands where another program has begun, which a library's constructor can
+ * run. Returns 0 or an errno value. */
 static int run_to_first(pid_t pid)
 {
     const uint64_t at = first_instruction(pid);
@@ -116,16 +122,21 @@ static int run_to_first(pid_t pid)
     errno = 0;
     const long was =
         at != 0 && BREAKPOINT_MASK != 0 ? ptrace(PTRACE_PEEKTEXT, pid, place, NULL) : 0;
+    const long trap = (was & ~(long)BREAKPOINT_MASK) | BREAKPOINT;
     if (at == 0 || BREAKPOINT_MASK == 0 || errno != 0 ||
         ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)(uintptr_t)PTRACE_O_EXITKILL) != 0 ||
-        ptrace(PTRACE_POKETEXT, pid, place,
-               (void *)((was & ~(long)BREAKPOINT_MASK) | BREAKPOINT)) != 0)
+        ptrace(PTRACE_POKETEXT, pid, place, (void *)trap) != 0)
         return 0;
     int e = ptrace(PTRACE_CONT, pid, NULL, NULL) == 0 ? wait_for_trap(pid) : errno;
-    if (e == 0 &&
-        (ptrace(PTRACE_POKETEXT, pid, place, (void *)was) != 0 || !set_instruction(pid, at)))
-        e = errno;
-    return e;
+    if (e != 0)
+        return e;
+    const bool there = step_back(pid, at);
+    errno = 0;
+    /* Where it stands elsewhere, the breakpoint may be gone with the program that had it. */
+    const bool placed = ptrace(PTRACE_PEEKTEXT, pid, place, NULL) == trap && errno == 0;
+    if ((there || placed) && ptrace(PTRACE_POKETEXT, pid, place, (void *)was) != 0)
+        return errno;
+    return 0;
 }
 
 /* Lets the child go on to where it is to stand, then detaches it there. Returns 0, ECHILD when the

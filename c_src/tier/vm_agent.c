@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -321,10 +320,17 @@ static const struct machine *machine_of(const char *architecture)
     return NULL;
 }
 
+/* (Not what uname() says, which a process can change for itself.) */
 static bool is_ours(const struct machine *m)
 {
-    struct utsname u;
-    return uname(&u) == 0 && strcmp(u.machine, m->name) == 0;
+#if defined(__x86_64__)
+    return m->elf == EM_X86_64;
+#elif defined(__aarch64__)
+    return m->elf == EM_AARCH64;
+#else
+    (void)m;
+    return false;
+#endif
 }
 
 static int read_file(const char *root, const char *rel, struct buf *out, struct diags *d)
@@ -336,7 +342,8 @@ static int read_file(const char *root, const char *rel, struct buf *out, struct 
         return out->oom ? diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory") : 0;
     }
     snprintf(path, sizeof path, "%s/%s", root, rel);
-    FILE *f = fopen(path, "re");
+    errno = ENOENT;
+    FILE *f = root != embedded_root ? fopen(path, "re") : NULL; /* no file has what is not inside */
     if (!f)
         return diag_error(d, ET_EIO, NULL, "AGENT_FILES",
                           "it belongs to erltrace: is the installation complete?",
@@ -383,7 +390,7 @@ static int read_library(struct vm_agent *a, const char *root, const struct machi
     const bool ours = is_ours(m);
     snprintf(rel, sizeof rel, LIBRARY, ours ? "" : "-", ours ? "" : m->name);
     snprintf(path, sizeof path, "%s/%s", root, rel);
-    if (!ours && access(path, F_OK) != 0)
+    if (!ours && (root == embedded_root ? embedded_find(rel) == NULL : access(path, F_OK) != 0))
         return diag_error(d, ET_EOTP, NULL, "OTP_ARCH", m->build,
                           "%s runs on %s; the agent's library for that processor is missing: %s",
                           a->node, m->name, path);

@@ -502,37 +502,44 @@ static void match_elsewhere(struct beam *b, const struct node_addr *here,
         b->port = b->listen[0];
 }
 
-/* Handles a node in another network namespace, of which we know what listens there. If it listens
- * at several ports, its epmd tells which one is meant. That may be anybody's program: it is asked
- * while *others_ms lasts, and believed only about sockets that the process has. */
-static void match_inside(struct beam *b, int *others_ms)
+/* Handles a node in another network namespace, of which we know what listens there. */
+static void match_inside(struct beam *b)
 {
     struct listeners there = {0};
-    struct epmd_list names;
-    struct node_addr addr;
-    char text[16];
     int proc = proc_open(b->pid, b->start);
     if (proc < 0)
         return;
     listeners_read(&there, proc, "net/tcp");
     listeners_read(&there, proc, "net/tcp6");
-    int port = environ_get(proc, "ERL_EPMD_PORT", text, sizeof text) ? atoi(text) : EPMD_PORT;
     close(proc);
-    if (!b->port && b->nlisten > 1 && *others_ms > 0 && port > 0 && port < 65536 &&
-        node_resolve("127.0.0.1", &addr) == 0) {
-        int64_t before = clock_ms();
-        addr.of = b->pid;
-        addr.start = b->start;
-        if (epmd_names(&addr, (uint16_t)port, EPMD_MS, &names) == 0) {
-            match_one(b, &names);
-            epmd_list_free(&names);
-        }
-        *others_ms -= (int)(clock_ms() - before);
-    }
     if (!b->port && b->alive[0] && b->nlisten == 1)
         b->port = b->listen[0];
     b->foreign_port = b->port && (!listens(b, b->port) || foreign(&there, b->port, b->uid));
     et_free(there.l);
+}
+
+/* Its epmd may be anybody's program: it is believed only about sockets that the process has. */
+void beam_enter(struct beam *b)
+{
+    struct epmd_list names;
+    struct node_addr addr;
+    char text[16];
+    int proc = b->other_net && b->fds_known ? proc_open(b->pid, b->start) : -1;
+    if (proc < 0)
+        return;
+    b->named = true;
+    int port = environ_get(proc, "ERL_EPMD_PORT", text, sizeof text) ? atoi(text) : EPMD_PORT;
+    close(proc);
+    if (b->port || b->nlisten < 2 || port <= 0 || port >= 65536 ||
+        node_resolve("127.0.0.1", &addr) != 0)
+        return;
+    addr.of = b->pid;
+    addr.start = b->start;
+    if (epmd_names(&addr, (uint16_t)port, EPMD_MS, &names) != 0)
+        return;
+    match_one(b, &names);
+    epmd_list_free(&names);
+    match_inside(b);
 }
 
 int beam_scan(struct beam_list *out)
@@ -575,7 +582,7 @@ int beam_scan(struct beam_list *out)
     for (size_t i = 0; i < out->n; i++) {
         struct beam *b = &out->beam[i];
         if (b->other_net && b->fds_known)
-            match_inside(b, &others_ms);
+            match_inside(b);
         if (b->other_net)
             continue;
         b->foreign_port = b->port && foreign(&local, b->port, b->uid);

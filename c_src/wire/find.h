@@ -32,6 +32,7 @@ struct beam {
     bool registered;             /* epmd knows its name and port */
     bool fds_known;              /* its sockets could be examined */
     bool other_net;              /* runs in another network namespace */
+    bool named;                  /* the user named its process, so that namespace may be entered */
     bool foreign_port;           /* the listener at `port` is another user's, or of a process in
                                     another network namespace not its own */
     uint16_t listen[BEAM_PORTS]; /* ports it listens on, when fds_known */
@@ -52,6 +53,9 @@ void beam_list_free(struct beam_list *l);
 /* Fills in the release of a BEAM whose command line does not tell it, from files of its OTP. Call
  * it only for BEAMs that the user asked about, since it opens files that the process names. */
 void beam_release(struct beam *b);
+/* Enters the network namespace of a BEAM in a container, to ask its epmd which port is its own, if
+ * it listens at several. Call it only for the process that the user named. */
+void beam_enter(struct beam *b);
 /* Fills in what the file of its emulator says. Call it only for BEAMs that the user asked about. */
 void beam_processor(struct beam *b);
 /* The same from the beginning of that file. */

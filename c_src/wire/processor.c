@@ -14,10 +14,9 @@ static const struct {
     uint16_t machine;
     const char *name; /* as `uname -m` has it */
     bool traced;      /* there is an agent for it, though perhaps not here (tier/vm_agent.c) */
-} processors[] = {{EM_X86_64, "x86_64", true}, {EM_AARCH64, "aarch64", true},
-                  {EM_386, "i686", false},     {EM_ARM, "arm", false},
-                  {EM_PPC64, "ppc64", false},  {EM_S390, "s390x", false},
-                  {EM_RISCV, "riscv64", false}};
+} processors[] = {{EM_X86_64, "x86_64", true},  {EM_AARCH64, "aarch64", true},
+                  {EM_386, "i686", false},      {EM_ARM, "arm", false},
+                  {EM_PPC64, "ppc64le", false}, {EM_RISCV, "riscv64", false}};
 
 const char *beam_processor_name(uint16_t machine)
 {

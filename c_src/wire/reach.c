@@ -81,9 +81,12 @@ static int check_tls(const struct beam *b, const char *title, const struct cred_
     return problem(p, ET_ENODE, on ? "NODE_TLS" : "NODE_DOWN");
 }
 
-/* Tries, because no other rule says exactly what the kernel and its security modules permit. */
+/* Of the process that the user named it tries, because no other rule says exactly what the kernel
+ * and its security modules permit. */
 static bool may_not_enter(const struct beam *b)
 {
+    if (!b->named)
+        return !b->fds_known;
     int fd = b->fds_known ? enter_socket(b->pid, b->start, AF_INET) : -EPERM;
     if (fd >= 0)
         close(fd);
@@ -124,6 +127,8 @@ int reach_check(const struct beam *b, const struct cred_options *tls, struct rea
                  "look at the process), or inside the container");
         return problem(p, ET_ENODE, "NODE_PERM");
     }
+    if (b->other_net && !b->named)
+        return 0; /* -p asks for more */
     if (!b->alive[0] && !b->port) {
         if (!b->fds_known && b->uid != geteuid()) {
             snprintf(p->text, sizeof p->text,
@@ -567,13 +572,16 @@ int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
         beam_release(&r->beams.beam[r->beam - r->beams.beam]);
         beam_processor(&r->beams.beam[r->beam - r->beams.beam]);
         beam_title(r->beam, r->node, sizeof r->node);
-        if (reach_check(r->beam, opt->tls, &p))
-            return report(&p, d);
         if (r->beam->other_net && opt->pid == 0)
             return diag_error(d, ET_ENODE, NULL, "NODE_NONE", "choose it with -p",
                               "no Erlang node runs on this host; %s (pid %d) runs in another "
                               "network namespace (a container)",
                               r->node, (int)r->beam->pid);
+        if (opt->pid != 0)
+            beam_enter(&r->beams.beam[r->beam - r->beams.beam]);
+        beam_title(r->beam, r->node, sizeof r->node);
+        if (reach_check(r->beam, opt->tls, &p))
+            return report(&p, d);
         if (reach_local(r->beam, &to, r->self_host, sizeof r->self_host))
             return diag_error(d, ET_ENODE, NULL, "NODE_HOST", NULL,
                               "the loopback address cannot be resolved");

@@ -144,7 +144,7 @@ static bool binding_of(ErlNifEnv *env, ERL_NIF_TERM t, struct binding *b)
 
 static bool is_ascii(const char *s)
 {
-    while (*s > 0)
+    while ((unsigned char)*s - 1u < 0x7f)
         s++;
     return *s == '\0';
 }

@@ -390,7 +390,7 @@ static void test_emulator(void **state)
     beam_emulator(&b, (const char *)&f, sizeof f - 1); /* not all of it can be seen */
     assert_int_equal(reach_check(&b, NULL, &p), 0);
 
-    f.head.e_machine = EM_S390;
+    f.head.e_machine = EM_RISCV;
     f.head.e_ident[EI_CLASS] = ELFCLASS32;
     beam_emulator(&b, (const char *)&f, sizeof f);
     assert_int_equal(reach_check(&b, NULL, &p), ET_EOTP);
