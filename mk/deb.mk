@@ -10,7 +10,7 @@ deb: dist-source
 	$(Q)printf 'erltrace (%s) unstable; urgency=medium\n\n  * What erltrace --version calls %s.\n\n -- %s  %s\n' $(VERSION) \
 	    $$(git describe --always --abbrev=12 --exclude='*') "$$(sed -n 's/^Maintainer: //p' debian/control)" "$$(date -u -R -d @$(EPOCH))" >$(DEB)/$(DIST)/debian/changelog
 	$(Q)cd $(DEB)/$(DIST) && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD DEB_BUILD_OPTIONS="parallel=$$(nproc) $(DEB_BUILD_OPTIONS)" \
-	    dpkg-buildpackage -b -us -uc $(if $(V),,>../build.log 2>&1) || { tail -n 30 ../build.log; exit 1; }
+	    dpkg-buildpackage -b -us -uc $(if $(V),,>../build.log 2>&1 || { tail -n 30 ../build.log; exit 1; })
 	@for f in $(DEB)/*.deb; do echo "  DEB   $$f"; done
 	$(Q)rm -rf $(DEB)/$(DIST)
 

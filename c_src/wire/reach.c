@@ -127,8 +127,8 @@ int reach_check(const struct beam *b, const struct cred_options *tls, struct rea
                  "look at the process), or inside the container");
         return problem(p, ET_ENODE, "NODE_PERM");
     }
-    if (b->other_net && !b->named)
-        return 0; /* -p asks for more */
+    if (b->other_net && !b->named && b->alive[0] && !b->port && b->nlisten > 1)
+        return 0; /* -p asks which of its ports it is */
     if (!b->alive[0] && !b->port) {
         if (!b->fds_known && b->uid != geteuid()) {
             snprintf(p->text, sizeof p->text,

@@ -1,7 +1,7 @@
 # erltrace.fish - completion for fish. `make install` puts it into share/fish/vendor_completions.d.
 #
-# What it offers comes from the command itself, as in the file for bash beside this one: subcommands and options from its help, options of -x and
-# their values from `help options`, ready scripts from `list`. No node is asked for anything.
+# What it offers comes from the command itself, as in the file for bash beside this one: options from its help, options of -x and their values from
+# `help options`, ready scripts from `list`. No node is asked for anything.
 
 # The subcommand that was typed, if one was.
 function __erltrace_command
