@@ -139,6 +139,7 @@ if sys.argv[3:4] == ["epmd"]:
         while True:
             c, _ = epmd.accept()
             with c:
+                print("asked", flush=True)
                 packet(c)
                 c.sendall(bytes(4) + b"name liar at port 1\n")
     import threading
@@ -179,7 +180,8 @@ class Liar:
         if not self.p.stdout.closed:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)  # the namespace's first process: all of it ends
-            self.talks = self.p.communicate()[0].count(b"said")
+            out = self.p.communicate()[0]
+            self.talks, self.asked = out.count(b"said"), out.count(b"asked")
         return self.talks
 
 
@@ -270,12 +272,14 @@ def test_listens_for_somebody_else(t):
 
 
 def test_its_epmd_lies(t):
-    """A node with several ports, and an epmd that tells one which the node does not have."""
+    """A node with several ports, and an epmd that tells one which the node does not have. It is asked only where the process is named."""
     with Liar(t, ["-sname", "liar"], "liar@box", listens=("127.0.0.1", "epmd")) as liar:
+        t.true(listed(t, liar.pid), "nodes shows it")
+        t.run("--node", "liar", "-n", "BEGIN { exit(0); }")
         status, out, err = t.run("-p", liar.pid, "-n", "BEGIN { exit(0); }")
         t.equal((status, out), (1, ""), err)
         t.match(err, r"\[NODE_DOWN\] .*liar runs \(process \d+\), but epmd does not know it")
-        t.equal(liar.heard(), 0, "connections")
+        t.equal((liar.heard(), liar.asked), (0, 1), "connections, to the node and to its epmd")
 
 
 def test_names_another_host(t):
