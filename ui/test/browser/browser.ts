@@ -76,7 +76,8 @@ function chromiumOf(folder: string): number[] {
 }
 
 /** What Chromium says of a request whose server has ended: where the connection was then decides which. */
-const LOST = /net::ERR_(CONNECTION_(CLOSED|ABORTED)|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH)/;
+const LOST =
+    /net::ERR_(CONNECTION_(CLOSED|ABORTED)|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH)/;
 
 export class Browsers {
     private browser: Browser | null = null;
