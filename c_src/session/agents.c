@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "session/handle.h"
 #include "util/embedded.h"
+#include "wire/find.h"
 
 /* Returns the processor that a library is for, as `uname -m` has it; NULL: it is no library. */
 static const char *processor_of(const struct buf *library)
@@ -17,7 +18,7 @@ static const char *processor_of(const struct buf *library)
     memcpy(&h, library->data, sizeof h);
     if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_type != ET_DYN)
         return NULL;
-    return h.e_machine == EM_X86_64 ? "x86_64" : h.e_machine == EM_AARCH64 ? "aarch64" : "unknown";
+    return beam_processor_name(h.e_machine);
 }
 
 static int report(const char *path, const struct buf *library, erltrace_agent_fn *fn, void *arg)

@@ -571,15 +571,14 @@ int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
     if (r->beam) {
         beam_release(&r->beams.beam[r->beam - r->beams.beam]);
         beam_processor(&r->beams.beam[r->beam - r->beams.beam]);
+        if (opt->pid != 0)
+            beam_enter(&r->beams.beam[r->beam - r->beams.beam]);
         beam_title(r->beam, r->node, sizeof r->node);
         if (r->beam->other_net && opt->pid == 0)
             return diag_error(d, ET_ENODE, NULL, "NODE_NONE", "choose it with -p",
                               "no Erlang node runs on this host; %s (pid %d) runs in another "
                               "network namespace (a container)",
                               r->node, (int)r->beam->pid);
-        if (opt->pid != 0)
-            beam_enter(&r->beams.beam[r->beam - r->beams.beam]);
-        beam_title(r->beam, r->node, sizeof r->node);
         if (reach_check(r->beam, opt->tls, &p))
             return report(&p, d);
         if (reach_local(r->beam, &to, r->self_host, sizeof r->self_host))
