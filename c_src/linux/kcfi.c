@@ -220,6 +220,25 @@ static void add(struct section *s, uint64_t pc, const struct state *now)
     t->row[t->n++] = r;
 }
 
+/* Notes where a function lies. */
+static void add_function(struct section *s, uint64_t at, uint64_t size)
+{
+    struct kcfi *t = s->to;
+    if (s->oom || t->nfuncs >= KCFI_FUNCS)
+        return;
+    if (t->nfuncs == t->capfuncs) {
+        const size_t cap = t->capfuncs ? t->capfuncs * 2 : 1024;
+        void *p = et_rearray(t->func, cap, sizeof *t->func);
+        if (p == NULL) {
+            s->oom = true;
+            return;
+        }
+        t->func = p;
+        t->capfuncs = cap;
+    }
+    t->func[t->nfuncs++] = (struct kextent){(uint32_t)at, (uint32_t)size};
+}
+
 /* -- instructions ------------------------------------------------------------------------------ */
 
 static int64_t scaled(uint64_t n, int64_t by)
@@ -397,6 +416,7 @@ static void read_fde(struct section *s, struct rdr in, const struct cie *c)
         take(&in, uleb(&in));
     if (in.bad || n == 0 || n > UINT32_MAX || start > UINT32_MAX - n)
         return;
+    add_function(s, start, n);
     struct execution r = {.s = s, .cie = c, .now = {.kind = KFRAME_OTHER}, .pc = start};
     const size_t rows = s->to->n;
     bool good = run(&r, c->first, c->end);
@@ -424,10 +444,18 @@ static int by_address(const void *a, const void *b)
     return (y->kind == KFRAME_NONE) - (x->kind == KFRAME_NONE);
 }
 
+static int by_begin(const void *a, const void *b)
+{
+    const struct kextent *x = a, *y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
 /* Sorts, and leaves out what says the same as the row before it. */
 static void tidy(struct kcfi *t)
 {
     size_t n = 0;
+    if (t->nfuncs > 0)
+        qsort(t->func, t->nfuncs, sizeof *t->func, by_begin);
     if (t->n > 0)
         qsort(t->row, t->n, sizeof *t->row, by_address);
     for (size_t i = 0; i < t->n; i++) {
@@ -472,5 +500,6 @@ bool kcfi_read(struct kcfi *t, const unsigned char *section, size_t n, uint64_t 
 void kcfi_free(struct kcfi *t)
 {
     et_free(t->row);
+    et_free(t->func);
     *t = (struct kcfi){.n = 0};
 }

@@ -4,7 +4,11 @@
  * Of each range of instructions three things are kept: what the CFA (the stack pointer's value
  * before the function was called) is relative to and by how much, and where the caller's frame
  * pointer was saved. The return address lies right below the CFA, as everywhere on x86-64. Ranges
- * whose frames are described in another way are marked as such. */
+ * whose frames are described in another way are marked as such.
+ *
+ * The section also tells where functions begin and end, those that have no symbol as well: a part
+ * that the compiler has put elsewhere (".cold") counts as one, and so does the procedure linkage
+ * table. */
 #ifndef ET_LINUX_KCFI_H
 #define ET_LINUX_KCFI_H
 
@@ -18,9 +22,13 @@
 struct kcfi {
     struct kframe *row;
     size_t n, cap;
+    struct kextent {
+        uint32_t at, size; /* an address of the file; bytes, at least 1 */
+    } * func;              /* by ascending addresses; they may overlap */
+    size_t nfuncs, capfuncs;
 };
 
-enum { KCFI_ROWS = 1 << 19 /* of one file, at most */ };
+enum { KCFI_ROWS = 1 << 19, KCFI_FUNCS = 1 << 17 /* of one file, at most */ };
 
 /* Reads a section of n bytes, which is linked at an address of the file. What is not understood has
  * no rows. Returns false when memory is exhausted. */

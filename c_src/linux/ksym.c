@@ -221,20 +221,63 @@ int ksyms_open_debug(const struct kelf *e)
     return open_file(path, &st);
 }
 
-/* Reads the functions of a stripped file from its debug file, if there is one. */
-static void read_debug(struct kelf *e)
+/* Reads the functions of a stripped file from its debug file. Returns whether there is one. */
+static bool read_debug(struct kelf *e)
 {
     const int fd = ksyms_open_debug(e);
     struct kelf debug;
     if (fd < 0)
-        return;
-    if (kelf_read(&debug, fd) && !debug.stripped && debug.funcs.n > 0) {
+        return false;
+    const bool good = kelf_read(&debug, fd) && !debug.stripped && debug.funcs.n > 0;
+    if (good) {
         kfuncs_free(&e->funcs);
         e->funcs = debug.funcs;
     } else {
         kelf_free(&debug);
     }
     close(fd);
+    return good;
+}
+
+static void read_rows(void *arg, const unsigned char *bytes, size_t n, uint64_t address)
+{
+    kcfi_read(arg, bytes, n, address);
+}
+
+static void rows_of(struct object *o, int fd)
+{
+    if (o->rows_read)
+        return;
+    o->rows_read = true;
+    kelf_section(fd, ".eh_frame", read_rows, &o->rows);
+}
+
+/* Returns whether a function begins within one that has a name. One without a size ends where
+ * another begins. */
+static bool is_named(const struct kfuncs *names, uint64_t at)
+{
+    const struct kfunction *f = kfuncs_find(names, at);
+    return f != NULL && (f->size > 0 || f->at == at);
+}
+
+/* Adds the functions that a stripped file does not name: they are called by their place, as an
+ * address of the file. */
+static void add_nameless(struct object *o, int fd)
+{
+    struct kfuncs *names = &o->elf.funcs;
+    rows_of(o, fd);
+    bool *nameless = et_calloc(o->rows.nfuncs + 1, sizeof *nameless);
+    for (size_t i = 0; nameless != NULL && i < o->rows.nfuncs; i++)
+        nameless[i] = !is_named(names, o->rows.func[i].at);
+    for (size_t i = 0; nameless != NULL && i < o->rows.nfuncs; i++) {
+        const struct kextent *f = &o->rows.func[i];
+        char place[24];
+        const int n = snprintf(place, sizeof place, "0x%" PRIx32, f->at);
+        if (nameless[i] && !kfuncs_add(names, f->at, f->size, place, (size_t)n, 0))
+            break;
+    }
+    kfuncs_sort(names);
+    et_free(nameless);
 }
 
 static struct object *object_of(struct ksyms *s, const struct space *p, const struct mapping *m)
@@ -247,8 +290,8 @@ static struct object *object_of(struct ksyms *s, const struct space *p, const st
     if (o != NULL) {
         *o = (struct object){.next = s->objects, .dev = m->dev, .ino = m->ino, .path = m->path};
         s->objects = o;
-        if (kelf_read(&o->elf, fd) && o->elf.stripped)
-            read_debug(&o->elf);
+        if (kelf_read(&o->elf, fd) && o->elf.stripped && !read_debug(&o->elf))
+            add_nameless(o, fd);
     }
     if (fd >= 0)
         close(fd);
@@ -564,11 +607,6 @@ static bool find_in(struct ksyms *s, struct space *p, uint64_t address, struct k
 
 /* -- frames ------------------------------------------------------------------------------------ */
 
-static void read_rows(void *arg, const unsigned char *bytes, size_t n, uint64_t address)
-{
-    kcfi_read(arg, bytes, n, address);
-}
-
 static int by_start(const void *a, const void *b)
 {
     const struct mapping *x = a, *y = b;
@@ -589,11 +627,11 @@ bool ksyms_mapped(struct ksyms *s, uint64_t pid, ksyms_mapped_fn *use, void *arg
         const uint64_t in_file = m->offset;
         if (o != NULL && !o->rows_read) {
             const int fd = open_mapped(p, m);
-            o->rows_read = true;
             if (fd >= 0) {
-                kelf_section(fd, ".eh_frame", read_rows, &o->rows);
+                rows_of(o, fd);
                 close(fd);
             }
+            o->rows_read = true;
         }
         for (unsigned k = 0; o != NULL && k < o->elf.nsegments; k++) {
             const struct ksegment *g = &o->elf.segment[k];

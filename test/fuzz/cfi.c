@@ -16,6 +16,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(t.row[i].kind <= KFRAME_END, "a row is of a kind", NULL);
     }
     must(t.n <= KCFI_ROWS, "rows are limited", NULL);
+    for (size_t i = 0; i < t.nfuncs; i++) {
+        must(i == 0 || t.func[i - 1].at <= t.func[i].at, "functions ascend", NULL);
+        must(t.func[i].size > 0 && t.func[i].at <= UINT32_MAX - t.func[i].size,
+             "a function has an end", NULL);
+    }
+    must(t.nfuncs <= KCFI_FUNCS, "functions are limited", NULL);
     kcfi_free(&t);
     return 0;
 }

@@ -182,6 +182,31 @@ static void test_cut(void **state)
     buf_free(&s);
 }
 
+/* Functions with nothing to tell of their frames, and what cannot be understood, have their place.
+ */
+static void test_functions(void **state)
+{
+    (void)state;
+    static const struct kextent is[] = {
+        {FUNCTION, 0x10}, {FUNCTION + 0x10, 0x20}, {FUNCTION + 0x40, 1}};
+    struct buf s;
+    struct kcfi t;
+    begin(&s);
+    FUNCTION_AT(&s, FUNCTION + 0x40, 1, 0);
+    FUNCTION_AT(&s, FUNCTION, 0x10, 0x0e, 16);
+    FUNCTION_AT(&s, FUNCTION + 0x30, 0, 0); /* no bytes */
+    FUNCTION_AT(&s, FUNCTION + 0x10, 0x20, 0x3f);
+    assert_true(kcfi_read(&t, (const unsigned char *)s.data, s.len, AT));
+    assert_int_equal(t.nfuncs, sizeof is / sizeof *is);
+    for (size_t i = 0; i < t.nfuncs; i++) {
+        assert_int_equal(t.func[i].at, is[i].at);
+        assert_int_equal(t.func[i].size, is[i].size);
+    }
+    kcfi_free(&t);
+    assert_int_equal(t.nfuncs, 0);
+    buf_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_registers),     cmocka_unit_test(test_what_is_not_followed),
         cmocka_unit_test(test_stubs),         cmocka_unit_test(test_order),
         cmocka_unit_test(test_hostile),       cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
