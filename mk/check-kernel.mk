@@ -14,3 +14,18 @@ ready-kernel: $(BUILD)/test/corpus
 .PHONY: corpus
 corpus: ready-kernel ready-d
 	@$(SUITE_ENV) test/kernel/make-corpus
+
+# The functions that VMs do not name, by their code. VMS: folders that `scripts/dev/otp-vm N-symbols` has made, one for each release;
+# what is written has the functions of these VMs, and no others.
+## fingers: writes the functions of VMs that are known by their code (VMS="FOLDER ...")
+.PHONY: fingers
+fingers: $(BUILD)/fingers
+	$(Q)scripts/dev/fingers $(BUILD)/fingers $(VMS) >$(BUILD)/k_erts.list
+	$(Q)cat $(BUILD)/k_erts.list >c_src/linux/k_erts.list
+
+$(BUILD)/fingers: scripts/dev/fingers.c $(CORPUS_OBJ)
+	@mkdir -p $(@D)
+	@echo "  LD    $@"
+	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) -MMD -MP -o $@ $< $(CORPUS_OBJ) -lm -pthread
+
+-include $(BUILD)/fingers.d

@@ -69,6 +69,14 @@ const struct kfunction *kfuncs_find(const struct kfuncs *t, uint64_t at)
     return f != NULL && (f->size == 0 || at - f->at < f->size) ? f : NULL;
 }
 
+bool kfuncs_named(const struct kfuncs *t, const char *name)
+{
+    size_t i = 0;
+    while (i < t->n && strcmp(t->names.data + t->f[i].name, name) != 0)
+        i++;
+    return i < t->n;
+}
+
 void kfuncs_free(struct kfuncs *t)
 {
     et_free(t->f);

@@ -28,6 +28,8 @@ bool kfuncs_add(struct kfuncs *t, uint64_t at, uint64_t size, const char *name, 
 void kfuncs_sort(struct kfuncs *t);
 /* Returns the function that an address lies in, NULL if there is none. */
 const struct kfunction *kfuncs_find(const struct kfuncs *t, uint64_t at);
+/* Returns whether there is a function of this name. */
+bool kfuncs_named(const struct kfuncs *t, const char *name);
 void kfuncs_free(struct kfuncs *t);
 
 /* Where the file's bytes are executed. */

@@ -52,6 +52,8 @@ static const char two_bytes[] = "mmmxx.....x.xm.B"
 struct bytes {
     const unsigned char *p, *end;
     bool bad;
+    const unsigned char *distance; /* four bytes that count from the instruction's end; or NULL */
+    bool jumps;                    /* to code */
 };
 
 static unsigned next(struct bytes *b)
@@ -75,6 +77,8 @@ static unsigned modrm(struct bytes *b)
         return m;
     if (base == 4)
         base = next(b) & 7;
+    else if (base == 5 && mod == 0)
+        b->distance = b->p;
     skip(b, mod == 1 ? 1 : mod == 2 || base == 5 ? 4 : 0);
     return m;
 }
@@ -123,7 +127,11 @@ static void decode(struct bytes *b)
     case 'b': skip(b, 1); break;
     case 'w': skip(b, 2); break;
     case 'z': skip(b, z); break;
-    case 'd': skip(b, 4); break;
+    case 'd':
+        b->distance = b->p;
+        b->jumps = true;
+        skip(b, 4);
+        break;
     case 'B':
         modrm(b);
         skip(b, 1);
@@ -170,11 +178,20 @@ static void decode(struct bytes *b)
     }
 }
 
+size_t kinsn_distance(const unsigned char *p, size_t n, size_t *at, bool *jumps)
+{
+    struct bytes b = {.p = p, .end = p + (n < INSN_MOST ? n : INSN_MOST)};
+    decode(&b);
+    *at = b.bad || b.distance == NULL ? 0 : (size_t)(b.distance - p);
+    *jumps = b.jumps;
+    return b.bad ? 0 : (size_t)(b.p - p);
+}
+
 size_t kinsn_length(const unsigned char *p, size_t n)
 {
-    struct bytes b = {p, p + (n < INSN_MOST ? n : INSN_MOST), false};
-    decode(&b);
-    return b.bad ? 0 : (size_t)(b.p - p);
+    size_t at;
+    bool jumps;
+    return kinsn_distance(p, n, &at, &jumps);
 }
 
 bool kinsn_doubtful(const unsigned char *p, size_t n)
@@ -258,6 +275,15 @@ size_t kinsn_length(const unsigned char *p, size_t n)
     enum { WORD = 4 };
     (void)p;
     return n >= WORD ? WORD : 0;
+}
+
+size_t kinsn_distance(const unsigned char *p, size_t n, size_t *at, bool *jumps)
+{
+    (void)p;
+    (void)n;
+    *at = 0;
+    *jumps = false;
+    return 0;
 }
 
 #endif

@@ -10,6 +10,10 @@
 /* Returns the bytes of the instruction at p, of which n may be read; 0: it is none that is known,
  * or does not end there. */
 size_t kinsn_length(const unsigned char *p, size_t n);
+/* The same; *at receives where in it four bytes are that count from its end to what it refers to
+ * (0: there are none), *jumps whether that is code which it goes to or calls. Of x86-64 only: on
+ * other machines no instruction is known. */
+size_t kinsn_distance(const unsigned char *p, size_t n, size_t *at, bool *jumps);
 /* Returns whether an instruction of a function begins at `offset`; `code` has its n bytes. If not,
  * *before is where the one begins that it lies in, or the last one that is known. */
 bool kinsn_begins(const unsigned char *code, size_t n, uint64_t offset, uint64_t *before);

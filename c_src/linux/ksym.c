@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "linux/kelf.h"
+#include "linux/kfinger.h"
 #include "linux/kjit.h"
 
 enum {
@@ -252,32 +253,72 @@ static void rows_of(struct object *o, int fd)
     kelf_section(fd, ".eh_frame", read_rows, &o->rows);
 }
 
-/* Returns whether a function begins within one that has a name. One without a size ends where
- * another begins. */
+/* The functions of a file that it does not name, by the numbers that they have in its rows. */
+struct nameless {
+    const struct kcfi *rows;
+    struct kfuncs *names;
+    struct unnamed {
+        uint32_t func;
+        int row; /* of kfinger.h */
+    } * func;
+    size_t n;
+};
+
 static bool is_named(const struct kfuncs *names, uint64_t at)
 {
     const struct kfunction *f = kfuncs_find(names, at);
-    return f != NULL && (f->size > 0 || f->at == at);
+    return f != NULL && (f->size > 0 || f->at == at); /* one without a size ends where another is */
 }
 
-/* Adds the functions that a stripped file does not name: they are called by their place, as an
- * address of the file. */
+static int by_row(const void *a, const void *b)
+{
+    const struct unnamed *x = a, *y = b;
+    return x->row != y->row ? (x->row < y->row ? -1 : 1)
+                            : (x->func > y->func) - (x->func < y->func);
+}
+
+/* Looks for those that are known by their code. One that two functions are is none. */
+static void recognize(void *arg, const unsigned char *bytes, size_t n, uint64_t address)
+{
+    struct nameless *t = arg;
+    const struct kfinger_code code = {bytes, n, address, t->names};
+    for (size_t i = 0; i < t->n; i++) {
+        const struct kextent *f = &t->rows->func[t->func[i].func];
+        const uint64_t hash = kfinger_of(&code, f->at, f->size);
+        t->func[i].row = hash != 0 ? kfinger_row(hash) : KFINGER_NONE;
+    }
+    qsort(t->func, t->n, sizeof *t->func, by_row);
+    for (size_t i = 0, same; i < t->n; i += same) {
+        for (same = 1; i + same < t->n && t->func[i + same].row == t->func[i].row; same++)
+            ;
+        for (size_t k = 0; same > 1 && k < same; k++)
+            t->func[i + k].row = KFINGER_NONE;
+    }
+}
+
+/* Adds the functions that a stripped file does not name: by the name that they are known by, else
+ * by their place, as an address of the file. */
 static void add_nameless(struct object *o, int fd)
 {
-    struct kfuncs *names = &o->elf.funcs;
+    struct nameless t = {.rows = &o->rows, .names = &o->elf.funcs};
     rows_of(o, fd);
-    bool *nameless = et_calloc(o->rows.nfuncs + 1, sizeof *nameless);
-    for (size_t i = 0; nameless != NULL && i < o->rows.nfuncs; i++)
-        nameless[i] = !is_named(names, o->rows.func[i].at);
-    for (size_t i = 0; nameless != NULL && i < o->rows.nfuncs; i++) {
-        const struct kextent *f = &o->rows.func[i];
+    t.func = et_calloc(o->rows.nfuncs + 1, sizeof *t.func);
+    for (size_t i = 0; t.func != NULL && i < o->rows.nfuncs; i++)
+        if (!is_named(t.names, o->rows.func[i].at))
+            t.func[t.n++] = (struct unnamed){(uint32_t)i, KFINGER_NONE};
+    if (kfuncs_named(t.names, "enif_alloc")) /* an Erlang VM */
+        kelf_section(fd, ".text", recognize, &t);
+    for (size_t i = 0; i < t.n; i++) {
+        const struct kextent *f = &o->rows.func[t.func[i].func];
         char place[24];
-        const int n = snprintf(place, sizeof place, "0x%" PRIx32, f->at);
-        if (nameless[i] && !kfuncs_add(names, f->at, f->size, place, (size_t)n, 0))
+        const int row = t.func[i].row;
+        snprintf(place, sizeof place, "0x%" PRIx32, f->at);
+        const char *name = row != KFINGER_NONE ? kfinger_name(row) : place;
+        if (!kfuncs_add(t.names, f->at, f->size, name, strlen(name), 0))
             break;
     }
-    kfuncs_sort(names);
-    et_free(nameless);
+    kfuncs_sort(t.names);
+    et_free(t.func);
 }
 
 static struct object *object_of(struct ksyms *s, const struct space *p, const struct mapping *m)

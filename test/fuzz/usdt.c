@@ -2,6 +2,7 @@
  * code. The first byte says which. */
 #include "fuzz.h"
 
+#include "linux/kfinger.h"
 #include "linux/kinsn.h"
 #include "linux/kmem.h"
 #include "linux/kusdt.h"
@@ -27,6 +28,32 @@ static void take_note(void *arg, const struct kusdt_note *note)
     take_args(note->args);
 }
 
+/* The code as a function that is to be known by it, of a file that has two names. */
+static void take_function(const uint8_t *code, size_t n)
+{
+    enum { AT = 0x1000 };
+    struct kfuncs names = {.n = 0};
+    kfuncs_add(&names, AT, 8, "first", 5, 0);
+    kfuncs_add(&names, AT + 16, 0, "second", 6, 0);
+    kfuncs_sort(&names);
+    const struct kfinger_code c = {code, n, AT, &names};
+    for (uint64_t from = 0; from < 8; from++) {
+        const uint64_t hash = kfinger_of(&c, AT + from, n);
+        must(from == 0 || hash == 0, "a function lies within the code", NULL);
+        kfinger_of(&c, AT + from, n - from);
+        must(kfinger_row(hash) < kfinger_rows(), "a row is one of the table", NULL);
+    }
+    for (size_t at = 0, length, place; at < n; at += length) {
+        bool jumps;
+        length = kinsn_distance(code + at, n - at, &place, &jumps);
+        must(length <= n - at && (place == 0 || place + 4 <= length),
+             "a distance lies within the instruction", NULL);
+        if (length == 0)
+            break;
+    }
+    kfuncs_free(&names);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint64_t before;
@@ -42,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             must(before <= at && (!begins || at < n), "places are within the code", NULL);
         }
         kinsn_doubtful(rest, n);
+        take_function(rest, n);
         break;
     default: {
         char *text = strndup((const char *)rest, n);

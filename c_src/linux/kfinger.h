@@ -1,0 +1,41 @@
+/* kfinger.h - functions of an Erlang VM that its file does not name, known by their code.
+ *
+ * A VM as distributions build it exports most of its functions, but not those that are static, and
+ * its table of symbols is stripped. What is known of these (k_erts.list) is made from the VM's
+ * source, compiled with a distribution's compiler and options and not stripped
+ * (scripts/dev/fingers). It has no addresses: a row is a function's name, and a hash of all its
+ * instructions, in which the distances to what lies outside the function are left out, but for one
+ * to a function that the file exports: that function's name is counted. So a name says: each
+ * instruction here is that of the function of this name in the source, and each function that it
+ * calls by name is the same. A VM that was compiled in another way has no such functions, and these
+ * keep no name.
+ *
+ * A row's hash belongs to one function of its VM alone; one that two functions of a file have is
+ * left alone there. Of x86-64 only. */
+#ifndef ET_LINUX_KFINGER_H
+#define ET_LINUX_KFINGER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "linux/kelf.h"
+
+/* The instructions of a file, and the functions that it exports. */
+struct kfinger_code {
+    const unsigned char *bytes; /* n */
+    size_t n;
+    uint64_t address; /* as linked */
+    const struct kfuncs *names;
+};
+
+/* Returns the hash of the function of `size` bytes at an address; 0: it does not lie there whole,
+ * has instructions that are not known, or is too short to be told from others. */
+uint64_t kfinger_of(const struct kfinger_code *c, uint64_t at, uint64_t size);
+/* Returns the number of the row with a hash, KFINGER_NONE if there is none. */
+enum { KFINGER_NONE = -1 };
+int kfinger_row(uint64_t hash);
+/* Returns how many rows there are; the name of one. */
+int kfinger_rows(void);
+const char *kfinger_name(int row);
+
+#endif
