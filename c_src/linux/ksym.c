@@ -306,7 +306,7 @@ static void add_nameless(struct object *o, int fd)
     for (size_t i = 0; t.func != NULL && i < o->rows.nfuncs; i++)
         if (!is_named(t.names, o->rows.func[i].at))
             t.func[t.n++] = (struct unnamed){(uint32_t)i, KFINGER_NONE};
-    if (kfuncs_named(t.names, "enif_alloc")) /* an Erlang VM */
+    if (t.n > 0 && kfuncs_named(t.names, "enif_alloc")) /* an Erlang VM */
         kelf_section(fd, ".text", recognize, &t);
     for (size_t i = 0; i < t.n; i++) {
         const struct kextent *f = &o->rows.func[t.func[i].func];

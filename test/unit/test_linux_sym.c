@@ -18,13 +18,13 @@
 #include "linux/ksym.h"
 
 /* Two functions that nothing exports, one behind the other. */
-__attribute__((noinline, used, noclone)) static long stripped_first(long a)
+__attribute__((noinline, used)) static long stripped_first(long a)
 {
     __asm__ volatile("nop\nnop\nnop\n");
     return a + 1;
 }
 
-__attribute__((noinline, used, noclone)) static long stripped_second(long a)
+__attribute__((noinline, used)) static long stripped_second(long a)
 {
     __asm__ volatile("nop\nnop\nnop\n");
     return stripped_first(a) * 2;
