@@ -4,10 +4,12 @@
  *     ./top rabbit@host
  *     ./top rabbit@host 'erlang*:lists::entry { @[probefunc] = count(); }'
  *     ./top -1 - 'BEGIN { @["a"] = sum(5); exit(0); }'
+ *     ./top - 'syscall:::entry { @[execname] = count(); }'
  *
  * The first argument is a node, or - for no node; the second is a program that aggregates by one
- * key. Each second the aggregation is read, shown with bars, and reset. With -1 this happens once,
- * when the program has ended.
+ * key. It may have probes of the kernel of this host, which needs privileges. Each second the
+ * aggregation is read, shown with bars, and reset. With -1 this happens once, when the program has
+ * ended.
  *
  * It demonstrates a program with its own event loop (here: poll), its own presentation of
  * diagnostics, faults and drops, and a walk over an aggregation. */
@@ -131,7 +133,7 @@ static int start(erltrace_t *h, const char *node, const char *text)
     erltrace_handle_drop(h, give_up, NULL);
     if (erltrace_setopt(h, "quiet", NULL) != 0)
         return -1;
-    if (strcmp(node, "-") == 0 ? erltrace_target_local(h) : erltrace_target_node(h, node, NULL))
+    if (strcmp(node, "-") == 0 ? erltrace_target_host(h) : erltrace_target_node(h, node, NULL))
         return -1;
     return erltrace_program_strcompile(h, "program", ERLTRACE_SPEC_NAME, text, 0, NULL) != NULL
                ? 0
@@ -145,7 +147,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: top [-1] NODE|- ['PROGRAM']\n");
         return 2;
     }
-    trace = erltrace_open(ERLTRACE_VERSION, 0, &err);
+    trace = erltrace_open(ERLTRACE_VERSION, ERLTRACE_O_KERNEL, &err);
     if (trace == NULL) {
         fprintf(stderr, "top: %s\n", erltrace_errmsg(NULL, err));
         return 1;

@@ -100,7 +100,8 @@ enum {
     ERLTRACE_O_TERMINAL = 4,
     /* Programs for nodes that also describe probes of the kernel may run in the kernel of this host
      * (doc/command.md, "A node and the kernel in one script"). Without it such probes are not
-     * there. */
+     * there. They need privileges, as erltrace_target_kernel does, and the nodes have to run on
+     * this host: UNSUP otherwise. */
     ERLTRACE_O_KERNEL = 8
 };
 
@@ -210,11 +211,12 @@ ERLTRACE_API int erltrace_setopt_environment(erltrace_t *h, const char **name);
 
 /* -- where to trace ---------------------------------------------------------------------------- */
 /* A handle takes any number of targets, before erltrace_enable. Without a target, it uses the local
- * tier if the programs describe only dtrace and profile probes, else the only BEAM of this host.
- * Aggregations are merged over all targets. A node is connected to when its probes are first
- * needed: by erltrace_enable or one of the probe iterators, which report the errors. If a program
- * reads a field of a record that it does not define, what makes the image needs the nodes:
- * erltrace_is_destructive, erltrace_prints and erltrace_program_dump as well. */
+ * tier if the programs describe only dtrace and profile probes, the kernel if they describe only
+ * its probes, else the only BEAM of this host. Aggregations are merged over all targets. A node is
+ * connected to when its probes are first needed: by erltrace_enable or one of the probe iterators,
+ * which report the errors. If a program reads a field of a record that it does not define, what
+ * makes the image needs the nodes: erltrace_is_destructive, erltrace_prints and
+ * erltrace_program_dump as well. */
 
 /* Adds this process, with the probes of dtrace and profile; needs no node and no privileges. It
  * must precede other targets and excludes nodes (-1: STATE). Next to it, processes and commands can
@@ -224,6 +226,10 @@ ERLTRACE_API int erltrace_target_local(erltrace_t *h);
 /* Adds the kernel of this host: programs run in it, compiled for BPF. It needs privileges (the
  * error says which), and otherwise goes by the rules of erltrace_target_local. */
 ERLTRACE_API int erltrace_target_kernel(erltrace_t *h);
+/* Adds this host without its nodes: programs run in its kernel if they describe only its probes, or
+ * use what only it has, and otherwise in this process. Goes by the rules of erltrace_target_local.
+ */
+ERLTRACE_API int erltrace_target_host(erltrace_t *h);
 /* Adds a running node by name; a short name without @ is on this host. cookie NULL: the handle's
  * cookie. */
 ERLTRACE_API int erltrace_target_node(erltrace_t *h, const char *name, const char *cookie);
@@ -236,6 +242,12 @@ ERLTRACE_API int erltrace_target_node(erltrace_t *h, const char *name, const cha
 ERLTRACE_API int erltrace_target_relay(erltrace_t *h, const char *name, int fd);
 /* Adds the BEAM of this host with this process id; with the local tier, any process. */
 ERLTRACE_API int erltrace_target_pid(erltrace_t *h, pid_t pid);
+/* Says which process of this host the target added last is, which must be a node by name or relay,
+ * or the names of one: a program that knows it may say so before programs are compiled. It is
+ * $target then, if it is the first one. With ERLTRACE_O_KERNEL, and if this is known of all
+ * targets, programs that describe only probes of the kernel run in the kernel, without a connection
+ * to the nodes, and end with these processes. -1: STATE, INVAL. */
+ERLTRACE_API int erltrace_set_process(erltrace_t *h, pid_t pid);
 /* Starts a command (split at blanks, no quoting) that runs a node, waits at most 20 s until the
  * node can be traced, and returns the process id; -1 on error. The trace ends when all such
  * commands have ended. The commands continue when the handle is closed, and end with this process.

@@ -41,7 +41,7 @@
 %% A process, which may be monitored or linked to.
 -type script() :: unicode:chardata() | iodata().
 %% D text: a string, a binary, or a list of them.
--type target() :: node() | local | {os_pid, pos_integer()}.
+-type target() :: node() | local | kernel | {os_pid, pos_integer()}.
 -type option() :: {node, target()} | {nodes, [target(), ...]} | {options, map() | [{atom() | script(), atom() | script() | integer()} | atom()]}
                 | {strings, list | binary} | {queue, pos_integer()} | {timeout, pos_integer()} | {owner, pid()}
                 | {agent_dir, file:name_all()}.
@@ -71,7 +71,7 @@
 -type item() :: {probe, desc(), value()}
               | {printf | printa | print | stack, desc(), text()}
               | {drop, drop()} | {error, fault()} | {stats, map()} | {diag, diag()}.
--type progress() :: #{node := binary(), waiting := boolean(), unit := functions | processes, done := non_neg_integer(),
+-type progress() :: #{node := binary(), waiting := boolean(), unit := functions | processes | 'places in processes', done := non_neg_integer(),
                       total := non_neg_integer()}.
 %% The progress of placing probes in a node; `waiting': what another trace is setting there comes first; `total' is 0 at the beginning.
 -type subscription() :: #{demand => non_neg_integer(), max => pos_integer(), every => pos_integer() | undefined, records => boolean(),
@@ -94,7 +94,7 @@ open() ->
 %%
 %% <dl>
 %% <dt>`node'</dt><dd>where to trace: a node of the cluster, by default this one; `local' is no node at all, for the probes of `dtrace' and
-%% `profile'; `{os_pid, Pid}' is the BEAM of this host with that process id, whose cookie has to be readable</dd>
+%% `profile'; `kernel' is the kernel of this host; `{os_pid, Pid}' is the BEAM of this host with that process id, whose cookie has to be readable</dd>
 %% <dt>`nodes'</dt><dd>several of these; aggregations are merged</dd>
 %% <dt>`options'</dt><dd>options of D (doc/command.md) as a map or a list: `#{bufsize => "1m", maxload => 10, quiet => true}'</dd>
 %% <dt>`strings'</dt><dd>the form of text in results: `list' (the default), as in the first erltrace, or `binary'</dd>

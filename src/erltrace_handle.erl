@@ -30,7 +30,7 @@
 -define(MAX, 10000).          % most records in an answer to consume
 -define(NOTES, 100).          % most warnings that are kept until the next consume
 
--type target() :: local | node() | {os_pid, pos_integer()}.
+-type target() :: local | kernel | node() | {os_pid, pos_integer()}.
 -type options() :: #{targets := [target(), ...], strings := erltrace_term:strings(), timeout := pos_integer(),
                      hello := [{atom(), term()}], setopts := [{setopt, binary(), binary() | integer() | none}]}.
 
@@ -132,10 +132,10 @@ option(options, Options, {P, O}) ->
     {P, O#{setopts := Setopts}};
 option(Name, _, _) -> throw({Name, <<"one of node, nodes, options, strings, queue, timeout, owner, agent_dir">>}).
 
-target(local) -> local;
+target(Own) when Own =:= local; Own =:= kernel -> Own;
 target(Node) when is_atom(Node) -> Node;
 target({os_pid, Pid}) when is_integer(Pid), Pid > 0 -> {os_pid, Pid};
-target(_) -> throw({node, <<"a node, local, or {os_pid, Pid}">>}).
+target(_) -> throw({node, <<"a node, local, kernel, or {os_pid, Pid}">>}).
 
 %% An option of D, by name. A flag has the value `none', and so does an option given the empty text.
 -spec setopt(term(), term()) -> {ok, {setopt, binary(), binary() | integer() | none}} | error.
@@ -207,14 +207,16 @@ start(#s{options = #{targets := Targets, hello := Hello, setopts := Setopts}, hi
         {ok, Port} ->
             Numbered = lists:zip(lists:seq(0, length(Targets) - 1), Targets),
             Steps = [{hello, 1, Hello}] ++ [{target, target(N, T)} || {N, T} <- Numbered] ++ Setopts ++ lists:reverse(History),
-            Relays = maps:from_list([{N, relay(Port, N, T)} || {N, T} <- Numbered, is_atom(T), T =/= local]),
+            Relays = maps:from_list([{N, relay(Port, N, T)} || {N, T} <- Numbered, is_atom(T), T =/= local, T =/= kernel]),
             {starting, step(S#s{port = Port, steps = Steps, relays = Relays, again = false, out = []})};
         {error, Reason} ->
             {dead, S#s{reason = Reason}}
     end.
 
-target(_, local) -> local;
+%% The program, which runs on this host, is told the process of this node: scripts of the kernel have it as $target.
+target(_, Own) when Own =:= local; Own =:= kernel -> Own;
 target(_, {os_pid, Pid}) -> {pid, Pid};
+target(N, Node) when Node =:= node() -> {relay, N, atom_to_binary(Node, utf8), list_to_integer(os:getpid())};
 target(N, Node) -> {relay, N, atom_to_binary(Node, utf8)}.
 
 relay(Port, N, Node) ->

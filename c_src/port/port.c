@@ -189,7 +189,7 @@ static bool setup(struct port *p)
     int err;
     *p = (struct port){.code = EXIT_OK};
     port_queue_init(&p->queue, QUEUE_BYTES);
-    p->h = erltrace_open(ERLTRACE_VERSION, 0, &err);
+    p->h = erltrace_open(ERLTRACE_VERSION, ERLTRACE_O_KERNEL, &err);
     if (p->h == NULL)
         fprintf(stderr, "erltrace: %s\n", erltrace_errmsg(NULL, err));
     p->io = p->h != NULL ? port_io_open() : NULL;

@@ -265,18 +265,32 @@ static enum outcome do_getopt(struct port *p, struct etf *r)
 
 /* -- targets ----------------------------------------------------------------------------------- */
 
-static enum outcome by_relay(struct port *p, struct etf *r)
+/* Reads a process id; returns 0 if it is none. */
+static pid_t process(struct etf *r)
+{
+    int64_t pid = etf_int(r);
+    return !r->bad && pid > 0 && pid <= INT32_MAX ? (pid_t)pid : 0;
+}
+
+/* With its process, or without. */
+static enum outcome by_relay(struct port *p, struct etf *r, bool known)
 {
     struct buf name = BUF_INIT;
     enum outcome out;
     uint64_t n = etf_uint(r);
-    if (r->bad || n >= PORT_RELAYS || !text(r, &name)) {
-        out = refuse(p, OUT_REFUSED, "a relay has a number from 0 to 255 and a node's name");
+    bool ok = !r->bad && n < PORT_RELAYS && text(r, &name);
+    const pid_t pid = ok && known ? process(r) : 0;
+    if (!ok || (known && pid == 0)) {
+        out = refuse(p, OUT_REFUSED,
+                     "a relay has a number from 0 to 255, a node's name, and perhaps its process "
+                     "id");
     } else {
         int fd = port_io_relay(p->io, (unsigned)n);
         out = fd < 0 ? refuse(p, OUT_REFUSED,
                               errno == EEXIST ? "the relay is in use" : "no socket for the relay")
                      : done(erltrace_target_relay(p->h, buf_str(&name), fd));
+        if (out == OUT_OK && known)
+            out = done(erltrace_set_process(p->h, pid));
     }
     buf_free(&name);
     return out;
@@ -300,20 +314,22 @@ static enum outcome by_node(struct port *p, struct etf *r)
 static enum outcome do_target(struct port *p, struct etf *r)
 {
     char what[ETF_ATOM_MAX];
-    if (etf_peek(r) == ETF_ATOM && etf_atom_is(r, "local"))
-        return done(erltrace_target_local(p->h));
-    uint32_t n = r->bad ? 0 : etf_tuple(r);
+    uint32_t n = etf_peek(r) == ETF_ATOM ? 0 : etf_tuple(r);
     etf_atom(r, what);
-    if (!r->bad && n == 3 && strcmp(what, "relay") == 0)
-        return by_relay(p, r);
+    if (!r->bad && n == 0 && strcmp(what, "local") == 0)
+        return done(erltrace_target_local(p->h));
+    if (!r->bad && n == 0 && strcmp(what, "kernel") == 0)
+        return done(erltrace_target_kernel(p->h));
+    if (!r->bad && (n == 3 || n == 4) && strcmp(what, "relay") == 0)
+        return by_relay(p, r, n == 4);
     if (!r->bad && n == 3 && strcmp(what, "node") == 0)
         return by_node(p, r);
     if (!r->bad && n == 2 && strcmp(what, "pid") == 0) {
-        int64_t pid = etf_int(r);
-        if (!r->bad && pid > 0 && pid <= INT32_MAX)
-            return done(erltrace_target_pid(p->h, (pid_t)pid));
+        const pid_t pid = process(r);
+        if (pid > 0)
+            return done(erltrace_target_pid(p->h, pid));
     }
-    return refuse(p, OUT_REFUSED, "a target is local, a relay, a node or a process id");
+    return refuse(p, OUT_REFUSED, "a target is local, kernel, a relay, a node or a process id");
 }
 
 /* -- programs ---------------------------------------------------------------------------------- */

@@ -53,8 +53,11 @@ struct erltrace {
     struct api_target *target, **target_tail;
     size_t ntargets, nwatched;
     bool local;
-    bool kernel; /* with `local`: the kernel tier */
-    bool opened; /* tiers are attached */
+    bool kernel;                  /* with `local`: the kernel tier */
+    bool host;                    /* with `local`: the kernel tier, if the programs are for it */
+    struct erltrace_names *names; /* instead of nodes; NULL: none. Borrowed */
+    pid_t names_process;          /* of the node that they are of, on this host; 0: not known */
+    bool opened;                  /* tiers are attached */
     const char *cookie, *cookie_file, *agent_dir, *root, *as;
     struct cred_options tls;
     unsigned lost_commands; /* targets lost because their command ended */
@@ -122,6 +125,8 @@ char *api_preprocess(erltrace_t *h, const char *text, size_t *len, const char **
 /* -- target.c -- */
 /* Returns whether a target is a node by its name, or by a relay. */
 bool api_names_node(const erltrace_t *h);
+/* Returns a tier with these names. NULL: memory is exhausted. */
+struct tier *api_names_open(const struct erltrace_names *n);
 /* Connects to all targets asked for. Returns 0 or a code of base/err.h. */
 int api_open_targets(erltrace_t *h);
 /* Returns whether every process that the trace ends with has ended; waits for that at most

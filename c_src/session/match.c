@@ -191,8 +191,11 @@ static const char *lacking(struct session *s, const struct probe_spec *spec)
         if (s->tier[i].t->ops->place == WORD_KERNEL && (!s->mixed || spec_is_local(s, spec)))
             return why;
     if (why == NULL && is_kernel_provider(s, spec->prov))
-        why = arena_printf(&s->arena, "probes of the provider %s need %s (--kernel)", spec->prov,
-                           dif_tier_text(WORD_KERNEL));
+        why = arena_printf(&s->arena,
+                           s->may_mix ? "probes of the provider %s need %s (--kernel) of the host "
+                                        "that the node runs on, and its name does not tell which"
+                                      : "probes of the provider %s need %s (--kernel)",
+                           spec->prov, dif_tier_text(WORD_KERNEL));
     return why;
 }
 

@@ -36,11 +36,15 @@ int erltrace_target_names(erltrace_t *h, erltrace_names_t *n)
         return -1;
     if (n == NULL || (h->session.flags & ERLTRACE_O_CHECK) == 0)
         return api_fail(h, ERLTRACE_E_INVAL);
-    if (h->opened || h->local || h->ntargets > 0)
+    if (h->opened || h->local || h->ntargets > 0 || h->names != NULL)
         return api_fail_text(h, ERLTRACE_E_STATE, "the handle has another target");
-    struct tier *t = names_open(n->kept);
-    h->opened = t != NULL;
-    return api_leave(h, t != NULL ? session_attach(&h->session, t) : ET_ENOMEM);
+    h->names = n;
+    return 0;
+}
+
+struct tier *api_names_open(const struct erltrace_names *n)
+{
+    return names_open(n->kept);
 }
 
 int erltrace_match_iter(erltrace_t *h, erltrace_match_fn *fn, void *arg)

@@ -38,10 +38,13 @@ static int prepare(erltrace_t *h)
         s->libraries = arena_printf(&s->arena, "%s/priv/lib", root);
     for (struct api_target *t = h->target; t != NULL && s->target == 0; t = t->next)
         s->target = t->pid;
+    if (h->names != NULL)
+        s->target = h->names_process;
     s->compile_options.kernel = h->kernel;
     s->compile_options.nodes = api_names_node(h);
     s->may_mix = (s->flags & ERLTRACE_O_KERNEL) != 0 && !h->local;
-    if (h->kernel || (!h->local && (!api_names_node(h) || (s->flags & ERLTRACE_O_KERNEL) != 0)))
+    if (h->kernel || h->host ||
+        (!h->local && (!api_names_node(h) || (s->flags & ERLTRACE_O_KERNEL) != 0)))
         s->compile_options.foreign = session_ask_kernel;
     return session_begin(s) != 0 ? api_leave(h, ET_ENOMEM) : 0;
 }

@@ -56,6 +56,14 @@ int erltrace_target_kernel(erltrace_t *h)
     return 0;
 }
 
+int erltrace_target_host(erltrace_t *h)
+{
+    if (erltrace_target_local(h) != 0)
+        return -1;
+    h->host = true;
+    return 0;
+}
+
 int erltrace_target_node(erltrace_t *h, const char *name, const char *cookie)
 {
     if (!may_add(h))
@@ -119,6 +127,21 @@ int erltrace_target_pid(erltrace_t *h, pid_t pid)
     if (!watch(h, t))
         return api_fail_text(h, ERLTRACE_E_NODE, "failed to grab pid %d: %s", (int)pid,
                              strerror(errno));
+    return 0;
+}
+
+int erltrace_set_process(erltrace_t *h, pid_t pid)
+{
+    if (!may_add(h))
+        return -1;
+    struct api_target *t = h->target;
+    while (t != NULL && t->next != NULL)
+        t = t->next;
+    if (h->names == NULL && (t == NULL || (t->node == NULL && !t->by_relay)))
+        return api_fail_text(h, ERLTRACE_E_STATE, "the last target is not a node by name or relay");
+    if (pid <= 0)
+        return api_fail(h, ERLTRACE_E_INVAL);
+    *(h->names != NULL ? &h->names_process : &t->pid) = pid;
     return 0;
 }
 
@@ -243,6 +266,12 @@ static int open_local(erltrace_t *h, bool kernel)
     return rc != 0 ? rc : session_attach(&h->session, tier);
 }
 
+static int open_names(erltrace_t *h)
+{
+    struct tier *tier = api_names_open(h->names);
+    return tier != NULL ? session_attach(&h->session, tier) : session_no_memory(&h->session);
+}
+
 /* Puts dtrace's message about a process that it cannot trace before the error. */
 static void not_grabbed(erltrace_t *h, pid_t pid)
 {
@@ -263,11 +292,22 @@ bool api_names_node(const erltrace_t *h)
     return t != NULL;
 }
 
-/* Processes that are named by their ids alone, or none: of a script of the kernel they are any
- * program, which $target names. */
+/* Returns whether each target is a process of this host: of a script of the kernel they are any
+ * programs, which $target names. A node that only its name tells of may be on another one. */
+static bool are_processes(const erltrace_t *h)
+{
+    const struct api_target *t = h->target;
+    while (t != NULL && t->pid > 0)
+        t = t->next;
+    return t == NULL && (h->names == NULL || h->names_process > 0);
+}
+
 static bool may_be_kernel(const erltrace_t *h)
 {
-    return !api_names_node(h) && h->session.program != NULL && !session_asks(&h->session) &&
+    const bool of_node = h->names != NULL || api_names_node(h);
+    const bool may = h->host || (!h->local && are_processes(h) &&
+                                 (!of_node || (h->session.flags & ERLTRACE_O_KERNEL) != 0));
+    return may && h->session.program != NULL && !session_asks(&h->session) &&
            session_is_kernel(&h->session);
 }
 
@@ -287,8 +327,8 @@ int api_open_targets(erltrace_t *h)
     if (h->opened)
         return 0;
     h->opened = true; /* also on failure: what is already open must not be opened again */
-    bool any = h->ntargets == 0 && !h->local;
-    if (!h->local && may_be_kernel(h)) {
+    bool any = h->ntargets == 0 && !h->local && h->names == NULL;
+    if (may_be_kernel(h)) {
         h->kernel = true;
         if ((rc = watch_all(h)) != 0)
             return rc;
@@ -304,13 +344,15 @@ int api_open_targets(erltrace_t *h)
                                   .root = api_root(h),
                                   .agent_dir = h->agent_dir,
                                   .lease_ms = (int)(h->session.opt.value[OPTION_lease] / 1000000)};
-    if (common.root == NULL)
+    if (common.root == NULL && h->names == NULL)
         return diag_error(&h->session.diags, ET_EAGENT, NULL, "AGENT_FILES",
                           "build it with make, or set ERLTRACE_ROOT to the folder that holds priv/",
                           "priv/agent/erltrace_agent.beam is not where this program expects it");
     h->session.mixed = session_is_mixed(&h->session);
     if (h->session.mixed)
         rc = open_local(h, true);
+    if (h->names != NULL && rc == 0)
+        return open_names(h);
     if (any && rc == 0)
         return open_node(h, &common);
     for (struct api_target *t = any ? NULL : h->target; rc == 0 && t != NULL; t = t->next) {

@@ -220,16 +220,6 @@ module(M) ->
                                    {function, 1, f, 0, [{clause, 1, [], [], [{integer, 1, 1}]}]}]),
     Beam.
 
-%% A script that needs the kernel is refused by name, even if it names probes of a node as well.
-kernel_test() ->
-    [begin
-         {ok, H} = erltrace:script(Probes ++ " { @[execname] = count(); }"),
-         {error, {_, [#{text := Text} | _]} = Reason} = erltrace_test:go(H),
-         ?assertMatch({match, _}, re:run(Text, "syscall")),
-         ?assertMatch([_ | _], erltrace:format_error(Reason)),
-         ok = erltrace:close(H)
-     end || Probes <- ["syscall::read:entry", "erlang*:lists:seq:entry, syscall::read:entry"]].
-
 destructive_test() ->
     {ok, H} = erltrace:script("BEGIN { system(\"true\"); exit(0); }"),
     ?assertMatch({error, {destructive, [#{text := _}]}}, erltrace_test:go(H)),

@@ -6,7 +6,7 @@
 
 -import(erltrace_test, [trace/1, await/1, clean/0]).
 
-%% {Name, what walk gives, the script}. (Those of system calls need the kernel: erltrace_api_tests:kernel_test/0.)
+%% {Name, what walk gives, the script}. (Those of system calls need the kernel: erltrace_kernel_tests.)
 scripts() ->
     [{"functions by number of calls", count, 1,
       "erlang*:::global-function-entry\n{\n  @[copyinstr(arg1)] = count();\n}\n"},

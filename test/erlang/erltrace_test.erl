@@ -12,13 +12,13 @@
 -define(PATIENCE, (etreport:patience())). % ms until what is awaited has failed to come
 
 -define(MODULES, [erltrace_api_tests, erltrace_result_tests, erltrace_subscribe_tests, erltrace_end_tests, erltrace_placing_tests, erltrace_script_tests,
-                  erltrace_cluster_tests, erltrace_log_tests, erltrace_leak_tests]).
+                  erltrace_cluster_tests, erltrace_log_tests, erltrace_leak_tests, erltrace_kernel_tests]).
 
 main() ->
     ok = etlog:start(),
     {ok, _} = application:ensure_all_started(erltrace),
     Self = self(),
-    Tests = etchoice:tests("erlang", lists:append([tests(M) || M <- ?MODULES])),
+    Tests = possible(etchoice:tests("erlang", lists:append([tests(M) || M <- ?MODULES]))),
     _ = eunit:test([patient(T) || T <- Tests], [no_tty, {report, {?MODULE, [{tell, Self}]}}]),
     receive
         {tests, Passed, NotPassed} ->
@@ -26,6 +26,31 @@ main() ->
             io:format("~b passed, ~b failed~n", [Passed, Failed]),
             halt(min(Failed, 1))
     end.
+
+%% Without those that the machine cannot run, which are skipped by name.
+possible(Tests) ->
+    {Kernel, Others} = lists:partition(fun({Name, _}) -> lists:prefix("erltrace_kernel_tests:", Name) end, Tests),
+    case Kernel =/= [] andalso lacking() of
+        false -> Tests;
+        Why ->
+            [begin
+                 io:format("  skip ~s: ~ts~n", [Name, Why]),
+                 etreport:write("erlang", Name, skip, none, 0, Why)
+             end || {Name, _} <- Kernel],
+            Others
+    end.
+
+%% Why the kernel cannot be traced; false: it can be.
+lacking() ->
+    {ok, Program} = application:get_env(erltrace, program),
+    Port = open_port({spawn_executable, Program}, [{args, ["--kernel", "-q", "-n", "BEGIN { exit(0); }"]}, exit_status, stderr_to_stdout, hide]),
+    fun Read(Said) ->
+            receive
+                {Port, {data, More}} -> Read(Said ++ More);
+                {Port, {exit_status, 0}} -> false;
+                {Port, {exit_status, _}} -> hd(string:split(Said, "\n"))
+            end
+    end([]).
 
 tests(M) ->
     Exports = M:module_info(exports),

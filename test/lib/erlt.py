@@ -676,6 +676,19 @@ LONGEST = 900
 PROCESSORS, LOOKED_AT = 1.5, 5
 
 
+def load(node, text):
+    """Compiles and loads a module in a node that has etw."""
+    quoted = text.replace('"', '\\"').replace("\n", "\\n")
+    node(f'etw:load("{quoted}")')
+
+
+def lower():
+    """Becomes a user without privileges: the preexec_fn of a process."""
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+
+
 def alone(function):
     """Marks a test that changes how others are scheduled, or uses more than one processor: it runs with nothing beside it."""
     function.stage = choice.ALONE

@@ -37,6 +37,15 @@ class Kernel(Local):
     """Runs tests in the kernel."""
 
     place = ["--kernel"]
+    known = None  # (what lacking() has said,)
+
+    @classmethod
+    def need(cls):
+        """Skips a test of another suite where nothing runs in this machine's kernel."""
+        if cls.known is None:
+            cls.known = (cls.lacking(),)
+        if cls.known[0] is not None:
+            raise erlt.Skipped(cls.known[0])
 
     @staticmethod
     def lacking():

@@ -22,13 +22,13 @@ FATAL = "fatal"
 class Port:
     """bin/erltrace port, running. Frames of relays go to `relays[N](bytes)`, in the thread that reads."""
 
-    def __init__(self, env=None):
+    def __init__(self, env=None, **how):
         environment = dict(os.environ)
         environment.setdefault("ERLTRACE_ROOT", ROOT)
         environment.setdefault("DTRACE_OPT_MAXLOAD", "off")
         environment.update(env or {})
         self.p = subprocess.Popen(UNDER + [TOOL, "port"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  env=environment, cwd=ROOT)
+                                  env=environment, cwd=ROOT, **how)
         self.err = Lines(self.p.stderr)
         self.ref, self.relays, self.answers, self.notes = 0, {}, {}, []
         self.came = queue.Queue()

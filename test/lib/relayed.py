@@ -103,8 +103,8 @@ class Relayed:
     def close_port(self):
         self.order(b"C")
 
-    def port(self):
-        return RelayedPort(self)
+    def port(self, program=TOOL):
+        return RelayedPort(self, program)
 
     def port_ended(self):
         """Waits for its end; returns its exit status."""
@@ -145,11 +145,11 @@ class Relayed:
 class RelayedPort(Port):
     """The port program of such a node: requests of Port go through the node."""
 
-    def __init__(self, node):  # pylint: disable=super-init-not-called
+    def __init__(self, node, program=TOOL):  # pylint: disable=super-init-not-called
         self.node, self.err = node, node.err
         self.ref, self.answers, self.notes = 0, {}, []
         self.came = node.came[ord("P")]
-        node.order(b"O" + TOOL.encode())
+        node.order(b"O" + program.encode())
         node.os_pid = int(node.answer(ord("O")))
 
     def frame(self, data):
