@@ -14,7 +14,7 @@ $(SERVE): $(OBJ_SERVE) $(LIB_A)
 	$(Q)$(CC) $(SANFLAGS) -o $@ $^ $(EI_LIB) $(WEB_LIBS) -lm -pthread
 
 # What is embedded: the page, if it was built (mk/ui.mk), and the scripts.
-$(BUILD)/web/assets.c: scripts/dev/embed $(wildcard scripts/*.d) $(UI_PAGE)
+$(BUILD)/web/assets.c: scripts/dev/embed $(wildcard scripts/*.d scripts/kernel/*.d) $(UI_PAGE)
 	@mkdir -p $(@D)
 	@echo "  EMBED $@"
 	$(Q)UI=$(UI) scripts/dev/embed $@

@@ -1,7 +1,7 @@
 /* asset.h - the files of the page and the ready scripts, as built into this program.
  *
  * scripts/dev/embed generates the table: files of ui/dist under their paths ("/index.html"),
- * scripts as "scripts/NAME". */
+ * scripts as "scripts/NAME", those of the kernel as "scripts/kernel/NAME". */
 #ifndef ET_WEB_ASSET_H
 #define ET_WEB_ASSET_H
 

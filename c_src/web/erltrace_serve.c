@@ -22,8 +22,9 @@
 
 static const char usage[] =
     "usage: erltrace serve [--listen ADDRESS[:PORT]] [--host NAME[,NAME]] [--node NAME[,NAME]]\n"
-    "                [--user NAME[,NAME]] [-p pid] [-w] [--cert FILE --key FILE | --insecure]\n"
-    "                [-x opt[=val]] [--keep SECONDS] [--new-token]\n"
+    "                [--user NAME[,NAME]] [-p pid] [--kernel] [-w]\n"
+    "                [--cert FILE --key FILE | --insecure] [-x opt[=val]] [--keep SECONDS]\n"
+    "                [--new-token]\n"
     "                [--cookie COOKIE | --cookie-file FILE] [--agent-dir DIR]\n"
     "                [--record SCRIPT ARG ...]\n"
     "                " TLS_USAGE "\n";
@@ -38,6 +39,8 @@ static const char help[] =
     "  --user NAME              another user of this host whose browser may connect\n"
     "  --node NAME              the nodes that may be traced; without it those of this host\n"
     "  -p pid                   the same, by the process id of a BEAM of this host\n"
+    "  --kernel                 scripts may also trace the kernel of this host, and thereby all\n"
+    "                           that runs here; needs privileges\n"
     "  -w                       scripts may have destructive actions\n"
     "  --cert FILE, --key FILE  TLS, with these files in PEM; needed for addresses that\n"
     "                           others reach\n"
@@ -71,6 +74,7 @@ enum {
     KEEP,
     RECORD,
     NEW_TOKEN,
+    KERNEL,
     TLS,
     HELP
 };
@@ -89,6 +93,7 @@ static const struct option long_options[] = {
     {"keep", required_argument, NULL, KEEP},
     {"record", required_argument, NULL, RECORD},
     {"new-token", no_argument, NULL, NEW_TOKEN},
+    {"kernel", no_argument, NULL, KERNEL},
     TLS_WORDS(TLS),
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
@@ -229,6 +234,7 @@ static bool set_option(struct serve *s, int letter, char *value)
     case KEEP: return set_keep(s, value);
     case RECORD: s->record = value; break;
     case NEW_TOKEN: c->new_token = true; break;
+    case KERNEL: c->kernel = true; break;
     case COOKIE: return (c->cookie = secret_argument(s->arena, value)) != NULL;
     case COOKIE_FILE: c->cookie_file = value; break;
     case AGENT_DIR: c->agent_dir = value; break;
@@ -360,9 +366,10 @@ static void bound_memory(void)
 static bool record(const struct serve *s)
 {
     const char *why = s->record == NULL ? NULL
-                      : s->config.nnodes == 0
+                      : s->config.nnodes == 0 && !s->config.kernel
                           ? "--node or -p must say which node is traced"
-                          : web_record(server, s->config.node[0], s->record, s->args, s->nargs);
+                          : web_record(server, s->config.nnodes > 0 ? s->config.node[0] : "",
+                                       s->record, s->args, s->nargs);
     if (why != NULL)
         fprintf(stderr, "erltrace: error: %s cannot be recorded: %s\n", s->record, why);
     return why == NULL;

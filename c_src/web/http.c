@@ -294,6 +294,7 @@ static int api_state(struct web *w, struct http *c)
     json_text(b, erltrace_version());
     json_safe_int_field(b, "protocol", 1);
     json_bool_field(b, "destructive", w->config.destructive);
+    json_bool_field(b, "kernel", w->config.kernel);
     json_text_field(b, "node", w->config.nnodes > 0 ? w->config.node[0] : NULL);
     buf_addc(b, ',');
     server_limits(w, b);
@@ -348,6 +349,7 @@ static int catalog(struct web *w, struct http *c, enum lists_what what)
     if (j == NULL)
         return -1;
     bool ok = argument(c->socket, "node=", j->node, sizeof j->node) &&
+              argument(c->socket, "provider=", j->provider, sizeof j->provider) &&
               argument(c->socket, "module=", j->module, sizeof j->module) &&
               argument(c->socket, "prefix=", j->prefix, sizeof j->prefix) &&
               argument(c->socket, "limit=", limit, sizeof limit);
@@ -368,6 +370,11 @@ static int api_probes(struct web *w, struct http *c)
     return catalog(w, c, LISTS_PROBES);
 }
 
+static int api_providers(struct web *w, struct http *c)
+{
+    return catalog(w, c, LISTS_PROVIDERS);
+}
+
 static int api_modules(struct web *w, struct http *c)
 {
     return catalog(w, c, LISTS_MODULES);
@@ -382,9 +389,10 @@ static const struct {
     const char *path;
     int (*serve)(struct web *w, struct http *c);
 } api[] = {
-    {"/api/state", api_state},   {"/api/scripts", api_scripts}, {"/api/nodes", api_nodes},
-    {"/api/probes", api_probes}, {"/api/modules", api_modules}, {"/api/functions", api_functions},
-    {"/api/about", api_about},
+    {"/api/state", api_state},     {"/api/scripts", api_scripts},
+    {"/api/nodes", api_nodes},     {"/api/probes", api_probes},
+    {"/api/modules", api_modules}, {"/api/functions", api_functions},
+    {"/api/about", api_about},     {"/api/providers", api_providers},
 };
 
 /* Answers the connection that waits for a finished job, if it still exists. */

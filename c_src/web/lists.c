@@ -1,7 +1,13 @@
-/* lists.c - see lists.h. Three sorted lists; their texts are in an arena. */
+/* lists.c - see lists.h. Four sorted lists; their texts are in an arena.
+ *
+ * An item belongs to a group: a probe to its provider, and to "", unless it is one of many of the
+ * kernel; a module of a node to "erlang"; a function to its provider and module. (The kernel's
+ * probes have a single module, which scripts leave out: their functions belong to the provider
+ * alone.) */
 #include "web/lists.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +18,13 @@
 #include "util/json.h"
 #include "web/running.h"
 
+enum { MANY = 256 /* probes of a provider of the kernel: then listed only where it is named */ };
+
 struct item {
-    const char *module; /* of functions, else "" */
+    const char *group;
     const char *name;
     const char *json; /* of probes: the item; NULL: use the name */
+    bool kernel;      /* of probes: it is one of the kernel */
 };
 struct list {
     struct item *item;
@@ -23,10 +32,15 @@ struct list {
 };
 struct lists {
     struct arena arena;
-    struct list list[3];         /* by enum lists_what */
-    struct hash probes, modules; /* already in the lists; only while they are being made */
-    erltrace_names_t *names;     /* NULL: of the local tier, which is at hand */
+    struct list list[LISTS_KINDS];
+    struct hash known; /* kind, group and name of what is in the lists; only while they are made */
+    erltrace_names_t *names;   /* NULL: of the local tier, which is at hand */
+    pid_t process;             /* run_process */
+    size_t functions, modules; /* of the node */
     bool failed;
+    /* While they are made. */
+    bool kernel; /* of the kernel, else of a node or of this process */
+    struct buf key;
 };
 
 static bool add(struct lists *c, enum lists_what what, struct item item)
@@ -81,26 +95,63 @@ static const char *probe_json(struct lists *c, const struct erltrace_probe *p)
     return copy;
 }
 
+/* Returns the one copy of a text, "GROUP:MORE" or any other; NULL when memory is exhausted.
+ * *is_new: it was made now. */
+static const char *one(struct lists *c, bool *is_new, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static const char *one(struct lists *c, bool *is_new, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    buf_reset(&c->key);
+    buf_vprintf(&c->key, format, args);
+    va_end(args);
+    const char *known = c->key.oom ? NULL : hash_gets(&c->known, buf_str(&c->key));
+    *is_new = known == NULL;
+    if (known != NULL || c->key.oom)
+        return known;
+    char *text = arena_strdup(&c->arena, buf_str(&c->key));
+    return text != NULL && hash_puts(&c->known, text, text) == 0 ? text : NULL;
+}
+
 static bool add_probe(struct lists *c, const struct erltrace_probe *p)
 {
-    if (hash_gets(&c->probes, p->name) != NULL)
+    bool is_new;
+    const int n = (int)provider_length(p->provider);
+    const char *group = one(c, &is_new, "%.*s:", n, p->provider);
+    if (group == NULL)
+        return false;
+    if (is_new) {
+        const char *provider = arena_strndup(&c->arena, p->provider, (size_t)n);
+        if (provider == NULL || !add(c, LISTS_PROVIDERS, (struct item){"", provider, NULL, false}))
+            return false;
+    }
+    if (one(c, &is_new, "%s::%s", group, p->name) == NULL)
+        return false;
+    if (!is_new)
         return true;
     const char *name = arena_strdup(&c->arena, p->name), *json = probe_json(c, p);
-    return name != NULL && json != NULL && hash_puts(&c->probes, name, c) == 0 &&
-           add(c, LISTS_PROBES, (struct item){"", name, json});
+    return name != NULL && json != NULL &&
+           add(c, LISTS_PROBES, (struct item){group, name, json, c->kernel});
 }
 
 static bool add_function(struct lists *c, const struct erltrace_probe *p)
 {
-    const char *module = hash_gets(&c->modules, p->module);
-    if (module == NULL) {
-        module = arena_strdup(&c->arena, p->module);
-        if (module == NULL || hash_puts(&c->modules, module, (void *)(uintptr_t)module) != 0 ||
-            !add(c, LISTS_MODULES, (struct item){"", module, NULL}))
-            return false;
-    }
+    bool is_new;
+    const int n = (int)provider_length(p->provider);
+    const char *module = one(c, &is_new, "%.*s:%s", n, p->provider, p->module);
+    if (module == NULL)
+        return false;
+    const char *group = module, *own = module + n + 1;
+    const char *modules = is_new ? one(c, &is_new, "%.*s:", n, p->provider) : module;
+    if (modules == NULL ||
+        (modules != module && !add(c, LISTS_MODULES, (struct item){modules, own, NULL, false})))
+        return false;
+    if (c->kernel)
+        group = one(c, &is_new, "%.*s:", n, p->provider);
     const char *name = arena_strdup(&c->arena, p->function);
-    return name != NULL && add(c, LISTS_FUNCTIONS, (struct item){module, name, NULL});
+    return group != NULL && name != NULL &&
+           add(c, LISTS_FUNCTIONS, (struct item){group, name, NULL, false});
 }
 
 static int on_probe(const struct erltrace_probe *p, void *arg)
@@ -114,8 +165,45 @@ static int on_probe(const struct erltrace_probe *p, void *arg)
 static int compare(const void *px, const void *py)
 {
     const struct item *x = px, *y = py;
-    int c = strcmp(x->module, y->module);
+    int c = strcmp(x->group, y->group);
     return c != 0 ? c : strcmp(x->name, y->name);
+}
+
+static void sort(struct list *l)
+{
+    if (l->n > 0)
+        qsort(l->item, l->n, sizeof(struct item), compare);
+}
+
+/* Sorts the lists, and puts probes into the group "" as well. */
+static bool finish(struct lists *c)
+{
+    struct list *l = &c->list[LISTS_PROBES];
+    for (size_t i = 0; i < LISTS_KINDS; i++)
+        sort(&c->list[i]);
+    for (size_t i = 0, all = l->n, n; i < all; i += n) {
+        for (n = 1; i + n < all && l->item[i + n].group == l->item[i].group; n++)
+            ;
+        for (size_t k = i; (n <= MANY || !l->item[i].kernel) && k < i + n; k++)
+            if (!add(c, LISTS_PROBES, (struct item){"", l->item[k].name, l->item[k].json, false}))
+                return false;
+    }
+    sort(l);
+    return true;
+}
+
+/* Adds the probes of the kernel, if pages may have them; one that cannot tell has none. */
+static bool add_kernel(struct lists *c, const struct web_config *config)
+{
+    const struct message none = {0};
+    struct diag_list ignored = {0};
+    erltrace_t *h = config->kernel ? run_open(config, &none, 0, &ignored) : NULL;
+    c->kernel = true;
+    if (h != NULL && erltrace_target_kernel(h) == 0)
+        (void)erltrace_probe_iter(h, NULL, on_probe, NULL, c);
+    erltrace_close(h);
+    diag_list_free(&ignored);
+    return !c->failed;
 }
 
 struct lists *lists_make(const struct web_config *config, const char *node, struct diag_list *diags)
@@ -127,17 +215,18 @@ struct lists *lists_make(const struct web_config *config, const char *node, stru
     arena_init(&c->arena);
     erltrace_t *h = run_open(config, &none, 0, diags);
     bool ok = h != NULL && run_target(config, h, node, diags);
+    c->process = ok ? run_process(config, h, node) : 0;
     if (ok && (erltrace_probe_iter(h, NULL, on_probe, NULL, c) != 0 || c->failed ||
                (node[0] != '\0' && (c->names = erltrace_names_take(h)) == NULL))) {
         diag_list_failed(diags, h);
         ok = false;
     }
     erltrace_close(h);
-    hash_free(&c->probes);
-    hash_free(&c->modules);
-    for (size_t i = 0; i < 3; i++)
-        if (c->list[i].n > 0)
-            qsort(c->list[i].item, c->list[i].n, sizeof(struct item), compare);
+    c->functions = c->list[LISTS_FUNCTIONS].n;
+    c->modules = c->list[LISTS_MODULES].n;
+    ok = ok && add_kernel(c, config) && finish(c);
+    hash_free(&c->known);
+    buf_free(&c->key);
     if (ok)
         return c;
     lists_free(c);
@@ -148,7 +237,7 @@ void lists_free(struct lists *c)
 {
     if (c == NULL)
         return;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < LISTS_KINDS; i++)
         free(c->list[i].item);
     erltrace_names_free(c->names);
     arena_free(&c->arena);
@@ -169,15 +258,32 @@ static size_t first_of(const struct list *l, const struct item *from)
     return low;
 }
 
-void lists_list(const struct lists *c, enum lists_what what, const char *module, const char *prefix,
-                size_t limit, struct buf *out)
+/* Writes the group that a question is about. Of the kernel's functions that is their provider. */
+static void group_asked(enum lists_what what, const char *provider, const char *module,
+                        struct buf *out)
+{
+    const bool any = what == LISTS_PROVIDERS || (what == LISTS_PROBES && provider[0] == '\0');
+    size_t n = strcspn(provider, "*?[$");
+    while (n > 1 && isdigit((unsigned char)provider[n - 1]))
+        n--;
+    const bool of_node = n == 0 || (n == 6 && memcmp(provider, "erlang", n) == 0);
+    if (any)
+        return;
+    buf_printf(out, "%.*s:%s", of_node ? 6 : (int)n, of_node ? "erlang" : provider,
+               what == LISTS_FUNCTIONS && of_node ? module : "");
+}
+
+void lists_list(const struct lists *c, enum lists_what what, const char *provider,
+                const char *module, const char *prefix, size_t limit, struct buf *out)
 {
     const struct list *l = &c->list[what];
-    const struct item from = {what == LISTS_FUNCTIONS ? module : "", prefix, NULL};
+    struct buf group = BUF_INIT;
+    group_asked(what, provider, module, &group);
+    const struct item from = {buf_str(&group), prefix, NULL, false};
     size_t n = 0, i = first_of(l, &from);
     bool more = false;
     buf_adds(out, "{\"items\":[");
-    for (; i < l->n && strcmp(l->item[i].module, from.module) == 0 &&
+    for (; i < l->n && strcmp(l->item[i].group, from.group) == 0 &&
            strncmp(l->item[i].name, prefix, strlen(prefix)) == 0;
          i++) {
         if ((more = n == limit))
@@ -189,6 +295,8 @@ void lists_list(const struct lists *c, enum lists_what what, const char *module,
             json_text(out, l->item[i].name);
     }
     buf_printf(out, "],\"more\":%s}", more ? "true" : "false");
+    out->oom |= group.oom;
+    buf_free(&group);
 }
 
 /* -- what a script matches --------------------------------------------------------------------- */
@@ -211,10 +319,12 @@ void lists_match(const struct lists *c, const struct web_config *config, const s
                  struct diag_list *diags, struct buf *out)
 {
     erltrace_t *h = run_open(config, m, ERLTRACE_O_CHECK, diags);
-    bool ok = h != NULL && run_compile(h, m, diags);
-    if (ok)
-        ok =
-            (c->names != NULL ? erltrace_target_names(h, c->names) : erltrace_target_local(h)) == 0;
+    bool ok = h != NULL && (c->names != NULL ? erltrace_target_names(h, c->names)
+                            : config->kernel ? erltrace_target_host(h)
+                                             : erltrace_target_local(h)) == 0;
+    if (ok && c->names != NULL && c->process > 0)
+        ok = erltrace_set_process(h, c->process) == 0;
+    ok = ok && run_compile(h, m, diags);
     if (ok)
         ok = erltrace_enable(h) == 0;
     if (h != NULL && !ok)
@@ -223,8 +333,8 @@ void lists_match(const struct lists *c, const struct web_config *config, const s
     if (h != NULL)
         erltrace_match_iter(h, on_match, out);
     buf_addc(out, ']');
-    json_safe_int_field(out, "functions", (int64_t)c->list[LISTS_FUNCTIONS].n);
-    json_safe_int_field(out, "modules", (int64_t)c->list[LISTS_MODULES].n);
+    json_safe_int_field(out, "functions", (int64_t)c->functions);
+    json_safe_int_field(out, "modules", (int64_t)c->modules);
     erltrace_close(h);
 }
 

@@ -10,18 +10,20 @@
 #include "web/message.h"
 #include "web/web.h"
 
-enum lists_what { LISTS_PROBES, LISTS_MODULES, LISTS_FUNCTIONS };
+enum lists_what { LISTS_PROBES, LISTS_MODULES, LISTS_FUNCTIONS, LISTS_PROVIDERS, LISTS_KINDS };
 
 struct lists;
 
-/* Queries the node; takes seconds if there are many functions. NULL: `diags` says why. */
+/* Queries the node, and if pages may trace it the kernel; takes seconds if there are many
+ * functions. NULL: `diags` says why. */
 struct lists *lists_make(const struct web_config *config, const char *node,
                          struct diag_list *diags);
 void lists_free(struct lists *c);
-/* Writes {"items":[...],"more":...}: the items that start with the prefix, at most `limit`. module:
- * the module of functions. */
-void lists_list(const struct lists *c, enum lists_what what, const char *module, const char *prefix,
-                size_t limit, struct buf *out);
+/* Writes {"items":[...],"more":...}: the items that start with the prefix, at most `limit`.
+ * provider: of probes, "": of all that have not hundreds; of modules and functions, "": the node's.
+ * module: the module of functions of a node. */
+void lists_list(const struct lists *c, enum lists_what what, const char *provider,
+                const char *module, const char *prefix, size_t limit, struct buf *out);
 
 /* Compiles the script of a check and matches its descriptions against the lists, without asking the
  * node. Writes "matches":[{"line":,"column":,"length":,"name":,"probes":,"functions":,"modules":},

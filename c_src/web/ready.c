@@ -112,13 +112,20 @@ static const char *guess_view(const char *script)
                                                                                    : "console";
 }
 
-static void add_script(struct buf *out, const struct asset *a, const char *text)
+static const char folder[] = "scripts/", kernel_folder[] = "scripts/kernel/";
+
+static bool begins(const char *path, const char *with)
+{
+    return strncmp(path, with, strlen(with)) == 0;
+}
+
+static void add_script(struct buf *out, const struct asset *a, bool kernel, const char *text)
 {
     struct header h = {0};
     char value[64];
     read_header(text, text + strlen(text), &h);
     buf_adds(out, "{\"name\":");
-    json_text(out, a->path + strlen("scripts/"));
+    json_text(out, a->path + strlen(kernel ? kernel_folder : folder));
     while (h.title.len > 0 && h.title.data[h.title.len - 1] == '.')
         h.title.data[--h.title.len] = '\0';
     while (h.text.len > 0 && h.text.data[h.text.len - 1] == '\n')
@@ -138,23 +145,25 @@ static void add_script(struct buf *out, const struct asset *a, const char *text)
     json_text_field(out, "view",
                     page_value(&h, "view", value, sizeof value) ? value : guess_view(text));
     json_text_field(out, "place", page_value(&h, "place", value, sizeof value) ? value : NULL);
+    json_bool_field(out, "kernel", kernel);
     json_text_field(out, "script", text);
     buf_addc(out, '}');
     buf_free(&h.title);
     buf_free(&h.text);
 }
 
-void scripts_list(struct buf *out)
+void scripts_list(bool kernel, struct buf *out)
 {
     bool first = true;
     buf_adds(out, "{\"scripts\":[");
     for (size_t i = 0; i < nassets; i++) {
         struct buf text = BUF_INIT;
-        if (strncmp(assets[i].path, "scripts/", 8) != 0)
+        const bool of_kernel = begins(assets[i].path, kernel_folder);
+        if (!begins(assets[i].path, folder) || (of_kernel && !kernel))
             continue;
         buf_add(&text, assets[i].data, (size_t)(assets[i].end - assets[i].data));
         buf_adds(out, first ? "" : ",");
-        add_script(out, &assets[i], buf_str(&text));
+        add_script(out, &assets[i], of_kernel, buf_str(&text));
         out->oom |= text.oom;
         buf_free(&text);
         first = false;

@@ -7,9 +7,11 @@
 #ifndef ET_WEB_READY_H
 #define ET_WEB_READY_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 
-/* Writes {"scripts":[...]}. */
-void scripts_list(struct buf *out);
+/* Writes {"scripts":[...]}. kernel: with those for the kernel, and for a node and the kernel. */
+void scripts_list(bool kernel, struct buf *out);
 
 #endif

@@ -37,7 +37,8 @@ erltrace_t *run_open(const struct web_config *config, const struct message *m, i
                      struct diag_list *diags)
 {
     int err;
-    erltrace_t *h = erltrace_open(ERLTRACE_VERSION, flags, &err);
+    erltrace_t *h = erltrace_open(ERLTRACE_VERSION,
+                                  flags | (config->kernel ? (int)ERLTRACE_O_KERNEL : 0), &err);
     if (h == NULL) {
         diag_list_error(diags, "", NULL, "%s", erltrace_errmsg(NULL, err));
         return NULL;
@@ -72,14 +73,15 @@ static bool names(const char *name, const char *node)
 
 struct wanted {
     const char *name;
-    bool found;
+    pid_t pid; /* 0: not found */
 };
 
 static int look(const struct erltrace_node *n, void *arg)
 {
     struct wanted *w = arg;
-    w->found = w->found || (n->name[0] != '\0' && names(w->name, n->name));
-    return w->found;
+    if (n->name[0] != '\0' && names(w->name, n->name))
+        w->pid = n->pid;
+    return w->pid != 0;
 }
 
 /* Returns the node that a page's name refers to; NULL: none that it may trace. Pages may name the
@@ -94,10 +96,25 @@ static const char *allowed(const struct web_config *config, erltrace_t *h, const
             return config->node[i];
         here |= strchr(config->node[i], '@') == NULL && names(config->node[i], node);
     }
-    struct wanted w = {node, false};
+    struct wanted w = {node, 0};
     if (here)
         erltrace_node_iter(h, look, &w);
-    return w.found ? node : NULL;
+    return w.pid != 0 ? node : NULL;
+}
+
+pid_t run_process(const struct web_config *config, erltrace_t *h, const char *node)
+{
+    struct wanted w = {node, 0};
+    if (config->kernel && node[0] != '\0')
+        erltrace_node_iter(h, look, &w);
+    return w.pid;
+}
+
+static int add_node(const struct web_config *config, erltrace_t *h, const char *node)
+{
+    const pid_t pid = run_process(config, h, node);
+    int rc = erltrace_target_node(h, node, NULL);
+    return rc == 0 && pid != 0 ? erltrace_set_process(h, pid) : rc;
 }
 
 bool run_set_access(const struct web_config *config, erltrace_t *h)
@@ -119,7 +136,7 @@ bool run_target(const struct web_config *config, erltrace_t *h, const char *node
         return false;
     }
     if (node == NULL || node[0] == '\0') {
-        rc = erltrace_target_local(h);
+        rc = config->kernel ? erltrace_target_host(h) : erltrace_target_local(h);
     } else if ((allowed_node = allowed(config, h, node)) == NULL) {
         diag_list_error(diags, "WEB_NODE",
                         config->nnodes > 0 ? "the server traces the nodes that --node gives it"
@@ -128,7 +145,7 @@ bool run_target(const struct web_config *config, erltrace_t *h, const char *node
                         "there is no node '%s' here", node);
         return false;
     } else {
-        rc = erltrace_target_node(h, allowed_node, NULL);
+        rc = add_node(config, h, allowed_node);
     }
     if (rc != 0)
         diag_list_failed(diags, h);

@@ -331,7 +331,7 @@ void server_limits(const struct web *w, struct buf *out)
 
 static void list_scripts(struct web *w)
 {
-    scripts_list(&w->scripts);
+    scripts_list(w->config.kernel, &w->scripts);
     buf_add(&w->scripts_packed, buf_str(&w->scripts), w->scripts.len);
     if (!pack_gzip(&w->scripts_packed))
         buf_free(&w->scripts_packed);
@@ -378,13 +378,17 @@ struct web *web_open(const struct web_config *config, char *why, size_t size, co
 }
 
 /* Reads a script: a file, or a ready script of that name. */
-static bool read_script(const char *name, struct buf *out)
+static bool read_script(bool kernel, const char *name, struct buf *out)
 {
     char path[256], piece[4096];
     FILE *f = fopen(name, "rb");
     if (f == NULL) {
         snprintf(path, sizeof path, "scripts/%s", name);
         const struct asset *a = asset_find(path);
+        if (a == NULL && kernel) {
+            snprintf(path, sizeof path, "scripts/kernel/%s", name);
+            a = asset_find(path);
+        }
         if (a != NULL)
             buf_add(out, a->data, (size_t)(a->end - a->data));
         return a != NULL && !out->oom;
@@ -403,7 +407,7 @@ const char *web_record(struct web *w, const char *node, const char *script, char
     const char *slash = strrchr(script, '/');
     if (nargs > MESSAGE_ARGS)
         return "the script has too many arguments";
-    if (!read_script(script, &text)) {
+    if (!read_script(w->config.kernel, script, &text)) {
         buf_free(&text);
         return "there is no such file, and no ready script of that name";
     }

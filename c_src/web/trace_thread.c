@@ -233,6 +233,9 @@ static void reason_of(struct trace *t, int state, struct end *end)
         end->reason = "lost";
         snprintf(end->text, sizeof end->text, "%s",
                  said[0] != '\0' ? said : "the connection to the node was lost");
+    } else if (t->m.node != NULL && t->m.node[0] != '\0') { /* of the kernel, beside the node */
+        end->reason = "lost";
+        snprintf(end->text, sizeof end->text, "the node's process has ended");
     } else {
         end->reason = "error";
         snprintf(end->text, sizeof end->text, "%s", said[0] != '\0' ? said : "the trace has ended");

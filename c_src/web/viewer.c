@@ -320,6 +320,7 @@ static void say_hello(struct web *w, struct viewer *v)
     json_text_field(&b, "version", erltrace_version());
     json_safe_int_field(&b, "protocol", 1);
     json_bool_field(&b, "destructive", w->config.destructive);
+    json_bool_field(&b, "kernel", w->config.kernel);
     json_text_field(&b, "server", w->id);
     buf_addc(&b, ',');
     server_limits(w, &b);

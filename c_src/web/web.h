@@ -31,6 +31,7 @@ struct web_config {
     const char *cert, *key;  /* files in PEM; both or none */
     bool insecure;           /* no TLS even if the address is not a loopback address */
     bool destructive;        /* pages may run destructive actions */
+    bool kernel;             /* ... and trace the kernel of this host */
     const char *const *node; /* the nodes that may be traced; none: those of this host */
     size_t nnodes;
     const char *cookie, *cookie_file, *agent_dir; /* in the form that the library takes */

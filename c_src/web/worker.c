@@ -186,7 +186,7 @@ static void do_catalog(struct worker *w, struct job *j)
     const struct kept *k = lists_of(w, j->node);
     const struct diag_list *diags = &k->diags;
     if (k->catalog != NULL) {
-        lists_list(k->catalog, j->what, j->module, j->prefix, j->limit, &j->body);
+        lists_list(k->catalog, j->what, j->provider, j->module, j->prefix, j->limit, &j->body);
         j->status = 200;
         return;
     }

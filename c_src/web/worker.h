@@ -23,7 +23,7 @@ struct job {
     /* the question */
     struct message m; /* of JOB_CHECK and JOB_MATCH */
     enum lists_what what;
-    char node[256], module[256], prefix[256];
+    char node[256], provider[64], module[256], prefix[256];
     size_t limit;
     bool gzip; /* the answer may be compressed */
     /* the answer */

@@ -5,6 +5,8 @@
  *   erltrace --for 10s -s scripts/kernel/erlcpu.d
  *
  * The kernel samples each CPU 997 times a second. Unlike cpu.d this places nothing in a node, and shows what runs in the kernel and in C as well.
+ *
+ * page: view=flame PID=0
  */
 #pragma D option quiet
 #pragma D option defaultargs

@@ -6,6 +6,8 @@
  *
  * A process that waits keeps its scheduler: with all schedulers for files in such waits (ten, unless the VM was started with +SDio), others wait for one. Nothing is
  * switched on in the VMs.
+ *
+ * page: PID=0
  */
 #pragma D option quiet
 #pragma D option defaultargs

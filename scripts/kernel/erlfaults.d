@@ -3,6 +3,8 @@
  * erlfaults.d [PID] - page faults by Erlang process and function, in each Erlang VM of this host, or in that of PID: who makes the VM touch memory that it has not yet.
  *
  *   erltrace --for 10s -s scripts/kernel/erlfaults.d
+ *
+ * page: view=list PID=0
  */
 #pragma D option quiet
 #pragma D option defaultargs

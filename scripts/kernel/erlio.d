@@ -5,6 +5,8 @@
  *   erltrace --for 10s -s scripts/kernel/erlio.d
  *
  * Files, sockets and pipes: whatever read, write, send and receive in all their forms return.
+ *
+ * page: PID=0
  */
 #pragma D option quiet
 #pragma D option defaultargs

@@ -5,6 +5,8 @@
  *   erltrace --for 10s -s scripts/kernel/erlsys.d
  *
  * The function is the one that has called into C. Nothing is switched on in the VMs.
+ *
+ * page: PID=0
  */
 #pragma D option quiet
 #pragma D option defaultargs

@@ -6,6 +6,8 @@
  *
  * While a thread sleeps in the kernel for one process, its scheduler runs no other: a slow disk shows here, a lock, and a machine with too
  * few processors ("preempted").
+ *
+ * page: view=list PID=0
  */
 #pragma D option quiet
 #pragma D option defaultargs

@@ -3,6 +3,8 @@
  * newprocs.d - each program that is started, by whom, and how long it has run when it ends.
  *
  *   erltrace --for 1m -s scripts/kernel/newprocs.d
+ *
+ * page: view=console
  */
 #pragma D option quiet
 

@@ -3,6 +3,8 @@
  * readsizes.d [PID] - bytes that programs read and write at a time, by program.
  *
  *   erltrace --for 10s -s scripts/kernel/readsizes.d
+ *
+ * page: PID=0
  */
 #pragma D option quiet
 #pragma D option defaultargs

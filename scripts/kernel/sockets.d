@@ -3,6 +3,8 @@
  * sockets.d [PID] - bytes that programs send and receive by sockets: by program and socket, and how many at a time.
  *
  *   erltrace --for 10s -s scripts/kernel/sockets.d
+ *
+ * page: PID=0
  */
 #pragma D option quiet
 #pragma D option defaultargs

@@ -3,6 +3,8 @@
  * syscalls.d [PID] - system calls by program and call: how many, how many failed, how long they took in all.
  *
  *   erltrace --for 10s -s scripts/kernel/syscalls.d
+ *
+ * page: view=list PID=0
  */
 #pragma D option quiet
 #pragma D option defaultargs

@@ -123,7 +123,6 @@ def test_unknown_host(t):
     node.clean()
 
 
-@erlt.alone
 def test_both_worlds(t):
     """A node by its relay, and the kernel, in one script: variables and aggregations are shared."""
     places.Kernel.need()

@@ -105,9 +105,9 @@ class Found:
 class Server(Found):
     """One `erltrace serve` of our own."""
 
-    def __init__(self, command, args=(), env=None, log=None):
+    def __init__(self, command, args=(), env=None, log=None, **how):
         self.log = open(log or os.devnull, "ab")
-        self.process = subprocess.Popen([*command, "serve", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, env=env)
+        self.process = subprocess.Popen([*command, "serve", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, env=env, **how)
         try:
             super().__init__(self.process.stdout.readline().decode().strip())
         except Failed:

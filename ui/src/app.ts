@@ -139,6 +139,7 @@ export class App {
     /** Called at each change, also in the background. */
     watch: () => void = () => {};
     version = "";
+    kernel = false; // the server's pages may trace the kernel of its host
     /** Increases when the script or the view was set from outside the editor. */
     loaded = 0;
 
@@ -904,6 +905,7 @@ export class App {
         switch (m.type) {
             case "hello":
                 this.version = m.version;
+                this.kernel = m.kernel === true;
                 this.act(this.life.hello(m.server, m.limits.keep, Date.now()));
                 void this.fetchRunning();
                 if (this.nodes.length === 0) void this.fetchNodes();

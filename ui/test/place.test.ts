@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { names, placeOf, probeAt, records, span } from "../src/edit/place.ts";
+import { describedAt, isOf, names, placeOf, probeAt, records, span } from "../src/edit/place.ts";
 
 // A script with | where the cursor is.
 const at = (s: string) => {
@@ -37,6 +37,9 @@ test("names that a script uses, and the probe of a clause", () => {
     assert.deepEqual(names(text, "@"), ["n", "n2"]);
     assert.equal(probeAt("BEGIN { } erlang*:::process-spawn /arg0/ { x = "), "process-spawn");
     assert.equal(probeAt("tick-1sec { "), "tick-1sec");
+    assert.deepEqual(describedAt("erlang*:::x { } syscall::read:entry { "), ["syscall", "entry"]);
+    assert.ok(isOf("erlang*", "erlang") && isOf("", "sdt") && isOf("erlang$target", "erlang"));
+    assert.ok(!isOf("erlang*", "syscall") && !isOf("sys*", "syscall"));
 });
 
 test("records that a script defines", () => {

@@ -9,7 +9,7 @@ import {
 } from "@codemirror/autocomplete";
 import type { EditorView } from "@codemirror/view";
 import { D_OPTIONS } from "../model/words.ts";
-import { ask, type ProbeItem, probesOf } from "./lists.ts";
+import { ask, kernelProviders, NODE_PROVIDERS, type ProbeItem, probesFrom, probesOf } from "./lists.ts";
 import { names, placeOf, records } from "./place.ts";
 import { COMMON_PROBES, WORDS } from "./tokens.ts";
 
@@ -22,6 +22,8 @@ const insert =
     };
 
 const provider = (p: string): string => (p === "erlang" ? "erlang*" : p);
+/** What to ask the server for modules and functions of: without a provider, the node's. */
+const of = (p: string): Record<string, string> => (NODE_PROVIDERS.test(p) ? {} : { provider: p });
 const info = (p: ProbeItem): string =>
     [p.text, ...p.args.map((a, i) => `arg${i}  ${a.type.replace(/\s*$/, "")} ${a.name}: ${a.text}`)].join("\n");
 
@@ -80,6 +82,7 @@ export function completion(node: () => string | null) {
                 );
             case "provider": {
                 const probes = where === null ? [] : await probesOf(where);
+                const kernel = where === null ? [] : await kernelProviders(where);
                 return result(
                     [
                         {
@@ -89,6 +92,12 @@ export function completion(node: () => string | null) {
                             boost: 2,
                             apply: insert("erlang*:", true),
                         },
+                        ...kernel.map((p) => ({
+                            label: `${p}:`,
+                            detail: "probes of the kernel",
+                            type: "namespace",
+                            apply: insert(`${p}:`, true),
+                        })),
                         ...COMMON_PROBES.map(([label, detail]) => ({ label, detail, type: "constant", boost: 1 })),
                         ...probes.map((p) => ({
                             label: p.name,
@@ -101,14 +110,17 @@ export function completion(node: () => string | null) {
                             ),
                         })),
                     ],
-                    /^[\w-]*$/,
+                    /^[\w-]*:?$/,
                 );
             }
             case "module": {
                 if (where === null) return null;
-                const a = await ask<string>("/api/modules", { node: where, prefix: place.text, limit: 200 }).catch(
-                    () => null,
-                );
+                const a = await ask<string>("/api/modules", {
+                    node: where,
+                    ...of(place.provider),
+                    prefix: place.text,
+                    limit: 200,
+                }).catch(() => null);
                 if (!a) return null;
                 return {
                     from: place.from,
@@ -120,9 +132,11 @@ export function completion(node: () => string | null) {
                 };
             }
             case "function": {
-                if (where === null || !place.module) return null;
+                const kernel = !NODE_PROVIDERS.test(place.provider);
+                if (where === null || (!place.module && !kernel)) return null;
                 const a = await ask<string>("/api/functions", {
                     node: where,
+                    ...of(place.provider),
                     module: place.module,
                     prefix: place.text,
                     limit: 500,
@@ -130,22 +144,56 @@ export function completion(node: () => string | null) {
                 if (!a) return null;
                 return {
                     from: place.from,
-                    options: a.items.map((f) => ({ label: f, type: "function", apply: insert(`${f}:`, true) })),
+                    options: [
+                        ...(kernel
+                            ? [
+                                  {
+                                      label: ":",
+                                      detail: "any function",
+                                      type: "keyword",
+                                      boost: -1,
+                                      apply: insert(":", true),
+                                  },
+                              ]
+                            : []),
+                        ...a.items.map((f) => ({ label: f, type: "function", apply: insert(`${f}:`, true) })),
+                    ],
                     ...(a.more ? {} : { validFor: /^[\w/]*$/ }),
                 };
             }
             case "name": {
+                const entry = (p: ProbeItem): Completion => ({
+                    label: p.name,
+                    detail: p.text,
+                    info: info(p),
+                    type: "function",
+                });
+                if (where !== null && !NODE_PROVIDERS.test(place.provider)) {
+                    const a = await probesFrom(where, place.provider, place.text);
+                    return {
+                        from: place.from,
+                        options: a.items.map(entry),
+                        ...(a.more ? {} : { validFor: /^[\w-]*$/ }),
+                    };
+                }
                 const probes = where === null ? [] : await probesOf(where);
                 const functions = place.func !== "" || place.module !== "";
                 return result(
                     probes
+                        .filter((p) => NODE_PROVIDERS.test(p.provider))
                         .filter((p) => functions === (p.function === true) || !functions)
-                        .map((p) => ({ label: p.name, detail: p.text, info: info(p), type: "function" })),
+                        .map(entry),
                     /^[\w-]*$/,
                 );
             }
             case "word": {
-                const probes = where === null ? [] : await probesOf(where);
+                const own = NODE_PROVIDERS.test(place.provider);
+                const probes =
+                    where === null || place.probe === null
+                        ? []
+                        : own
+                          ? (await probesOf(where)).filter((p) => NODE_PROVIDERS.test(p.provider))
+                          : (await probesFrom(where, place.provider, place.probe)).items;
                 const probe = probes.find((p) => p.name === place.probe);
                 return result(
                     WORDS.filter((w) => !w.elsewhere).map((w) => {

@@ -1,7 +1,7 @@
 // docs.ts - what a word of a script means: probes of the node, words of D, options, and the script's own names.
 import { D_OPTIONS } from "../model/words.ts";
 import type { ProbeItem } from "./lists.ts";
-import { probeAt } from "./place.ts";
+import { describedAt, isOf } from "./place.ts";
 import { COMMON_PROBES, type Token, tokens, WORDS } from "./tokens.ts";
 
 export interface Doc {
@@ -18,9 +18,10 @@ const argument = (a: ProbeItem["args"][number], i: number): string => `arg${i}  
 export const probeLines = (p: ProbeItem): string[] => [p.text, ...p.args.map(argument)];
 
 function ofProbe(description: string, probes: ProbeItem[]): { title: string; lines: string[] } | null {
-    const name = description.split(":").pop() ?? "";
+    const parts = description.split(":");
+    const name = parts.pop() ?? "";
     const common = COMMON_PROBES.find(([label]) => label === name);
-    const known = probes.find((p) => p.name === name);
+    const known = probes.find((p) => p.name === name && isOf(parts[0] ?? "", p.provider));
     if (known) return { title: name, lines: probeLines(known) };
     if (common) return { title: name, lines: [common[1]] };
     const every = /^(tick|profile|wall)-(\w+)$/.exec(name);
@@ -88,7 +89,8 @@ export function docAt(text: string, pos: number, probes: ProbeItem[]): Doc | nul
         return doc(word, [/^\$\$?\d+$/.test(word) ? "an argument of the script, from its field above" : "a macro"]);
     const arg = /^arg(\d)$/.exec(word);
     if (arg) {
-        const probe = probes.find((p) => p.name === probeAt(text.slice(0, t.from)));
+        const [provider, name] = describedAt(text.slice(0, t.from)) ?? ["", ""];
+        const probe = probes.find((p) => p.name === name && isOf(provider, p.provider));
         const a = probe?.args[Number(arg[1])];
         return doc(word, [a ? `${type(a.type)} ${a.name}: ${a.text}` : "an argument of the probe"]);
     }

@@ -10,7 +10,7 @@ export type Place =
     | { kind: "record"; from: number; text: string } // x.#
     | { kind: "field"; from: number; text: string; of: string } // x.#order.
     | { kind: "aggregation"; from: number; text: string }
-    | { kind: "word"; from: number; text: string; probe: string | null }
+    | { kind: "word"; from: number; text: string; probe: string | null; provider: string } // of that probe
     | null;
 
 /** Blanks comments and strings, so that the rest can be searched by characters; lengths stay. */
@@ -76,21 +76,31 @@ export function placeOf(text: string, pos: number): Place {
     if (agg) return { kind: "aggregation", from: pos - agg[0].length, text: agg[0] };
     const word = /\w*$/.exec(before)![0];
     if (/^\d/.test(word)) return null;
-    return { kind: "word", from: pos - word.length, text: word, probe: probeAt(before) };
+    const [provider, probe] = describedAt(before) ?? ["", null];
+    return { kind: "word", from: pos - word.length, text: word, probe, provider };
 }
 
-/** The name of the (last) probe of the clause at the end of this text, which has no comments or strings. */
-export function probeAt(before: string): string | null {
+/** Provider and name of the (last) probe of the clause at the end of this text, which has no comments or strings. */
+export function describedAt(before: string): [string, string] | null {
     const open = before.lastIndexOf("{");
     const head = open >= 0 && before.indexOf("}", open) < 0 ? before.slice(0, open) : before;
     const all = [
         ...head
             .slice(head.lastIndexOf("}") + 1)
-            .matchAll(/[\w*?.$-]*:[\w*?.$/-]*:[\w*?.$/-]*:([\w-]+)|(?:^|[\s,;])(BEGIN|END|(?:tick|profile|wall)-\w+)/g),
+            .matchAll(
+                /([\w*?.$-]*):[\w*?.$/-]*:[\w*?.$/-]*:([\w-]+)|(?:^|[\s,;])(BEGIN|END|(?:tick|profile|wall)-\w+)/g,
+            ),
     ];
     const last = all[all.length - 1];
-    return last ? (last[1] ?? last[2] ?? null) : null;
+    return last ? [last[1] ?? "", (last[2] ?? last[3])!] : null;
 }
+
+/** The name alone. */
+export const probeAt = (before: string): string | null => describedAt(before)?.[1] ?? null;
+
+/** Whether what a description calls its provider is this one: erlang* is erlang. */
+export const isOf = (described: string, provider: string): boolean =>
+    described === "" || described.replace(/[*$\d].*$/, "") === provider;
 
 /** Names of the members of self or this, or of aggregations, that a text uses. */
 export function names(text: string, of: "self" | "this" | "@"): string[] {

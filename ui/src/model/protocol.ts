@@ -171,7 +171,15 @@ export interface Matched {
 }
 
 export type Message =
-    | { type: "hello"; version: string; protocol: number; destructive: boolean; server: string; limits: Limits }
+    | {
+          type: "hello";
+          version: string;
+          protocol: number;
+          destructive: boolean;
+          kernel?: boolean;
+          server: string;
+          limits: Limits;
+      }
     | { type: "diagnostics"; id?: number; diagnostics: Diagnostic[] }
     | { type: "checked"; id: number; diagnostics: Diagnostic[] }
     | Matched
@@ -228,6 +236,7 @@ export interface Script {
     args: { name: string; default: string | null }[];
     view: string | null;
     place: string | null;
+    kernel?: boolean; // it is for the kernel, or for a node and the kernel
     script: string;
 }
 

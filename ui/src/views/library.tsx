@@ -80,6 +80,7 @@ export function Library() {
                                     {s.args.map((x) => (
                                         <i key={x.name}> {x.name}</i>
                                     ))}
+                                    {s.kernel && <em>kernel</em>}
                                     {s.view && <em>{VIEW_NAME[s.view] ?? s.view}</em>}
                                 </span>
                                 <span class="card-title">{s.title}</span>

@@ -9,7 +9,8 @@ import { MOST_NODES } from "../model/url.ts";
 import { Segments } from "./widgets.tsx";
 import "../style/nodes.css";
 
-const nameOf = (node: string) => node || "this server (no Erlang)";
+const nameOf = (node: string, kernel: boolean) =>
+    node || (kernel ? "no node (the server's host)" : "this server (no Erlang)");
 
 export function NodeChooser() {
     const a = useApp();
@@ -57,7 +58,9 @@ export function NodeChooser() {
                         onFocus={() => void a.fetchNodes()}
                     >
                         {a.node === null && <option value={"\u0000"}>{a.nodesError ? "not known" : "choose …"}</option>}
-                        {a.node !== null && !known(a.node) && <option value={a.node}>{nameOf(a.node)}</option>}
+                        {a.node !== null && !known(a.node) && (
+                            <option value={a.node}>{nameOf(a.node, a.kernel)}</option>
+                        )}
                         {a.nodes.map((n) => (
                             <option
                                 key={`${n.node}/${n.pid}`}
@@ -65,7 +68,7 @@ export function NodeChooser() {
                                 disabled={!n.attachable}
                                 title={n.why ?? ""}
                             >
-                                {nameOf(n.node)}
+                                {nameOf(n.node, a.kernel)}
                                 {n.otp ? ` · OTP ${n.otp}` : ""}
                                 {n.attachable ? "" : ` – ${n.why ?? "cannot be traced"}`}
                             </option>
