@@ -6,6 +6,7 @@ import { Browsers } from "./browser.ts";
 import { editor } from "./editor.ts";
 import { evidence } from "./evidence.ts";
 import { FakeServer } from "./fake.ts";
+import { realKernel } from "./kernel.ts";
 import { look } from "./look.ts";
 import { next, nextReal } from "./next.ts";
 import { nodes, realNodes } from "./nodes.ts";
@@ -48,7 +49,14 @@ const madeUp = chosen([
     ...pictureTests(browsers, server),
     ...next(browsers, server),
 ]);
-const onANode = chosen([...real(node), ...realNodes(node), ...nextReal(node), ...pictures(node), ...survive(node)]);
+const onANode = chosen([
+    ...real(node),
+    ...realKernel(node),
+    ...realNodes(node),
+    ...nextReal(node),
+    ...pictures(node),
+    ...survive(node),
+]);
 if (process.argv.includes("--list")) {
     for (const c of [...madeUp, ...onANode]) console.log(c.name);
     process.exit(0);
