@@ -15,9 +15,11 @@ from relayed import Relayed
 LINKS = """-module(et_links). -export([links/2, look/1, spins/0]).
 links(N, Path) -> [look(Path) || _ <- lists:seq(1, N)].
 look(Path) -> prim_file:read_link(Path).
-spins() -> register(et_port_spins, spawn(fun() -> F = fun F() -> F() end, F() end)).
+spins() ->
+    register(et_port_naps, proc_lib:spawn(fun() -> F = fun F() -> receive after 1 -> lists:sum(lists:seq(1, 1000)) end, F() end, F() end)),
+    register(et_port_spins, spawn(lists, foreach, [fun(_) -> F = fun F() -> F() end, F() end, [1]])).
 """
-# The kernel learns who runs on the threads of a VM from a process that runs.
+# The kernel learns who runs on the threads of a VM from processes that run.
 KNOWN = """
     profile-997 /erlname == "et_port_spins"/ { seen = 1; }
     profile-97 /seen && !known/ { known = 1; trace("known"); }"""
@@ -144,7 +146,7 @@ def test_both_worlds(t):
         return b"known" in texts
 
     erlt.until(known, lambda: f"the kernel does not learn what runs in the VM: {texts}")
-    node(f'exit(whereis(et_port_spins), kill), et_links:links(97, "{NOWHERE}")')
+    node(f'[exit(whereis(Name), kill) || Name <- [et_port_spins, et_port_naps]], et_links:links(97, "{NOWHERE}")')
     port.ask(Atom("stop"))
     walk = port.walk()
     entries = sorted((keys[0], n) for _, keys, n in walk["calls"] if keys[1])

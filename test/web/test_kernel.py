@@ -15,9 +15,11 @@ AT_LINK = f'syscall::readlink:entry /copyinstr(arg0) == "{NOWHERE}"/'
 LINKS = f"""-module(et_web_links). -export([look/0, links/1, spins/0]).
 look() -> prim_file:read_link("{NOWHERE}").
 links(N) -> [et_web_links:look() || _ <- lists:seq(1, N)].
-spins() -> register(et_web_spins, spawn(fun() -> F = fun F() -> F() end, F() end)).
+spins() ->
+    register(et_web_naps, proc_lib:spawn(fun() -> F = fun F() -> receive after 1 -> lists:sum(lists:seq(1, 1000)) end, F() end, F() end)),
+    register(et_web_spins, spawn(lists, foreach, [fun(_) -> F = fun F() -> F() end, F() end, [1]])).
 """
-# The kernel learns of the code of a VM, and who runs it, from a process that runs.
+# The kernel learns of the code of a VM, and who runs it, from processes that run.
 KNOWN = """
     profile-997 /erlname == "et_web_spins" && erlfunc != ""/ { found = 1; }
     profile-97 /found && !known/ { known = 1; printf("known"); }"""
@@ -117,7 +119,7 @@ def test_a_node_and_the_kernel(t, s):
         node("et_web_links:spins()")
         w.wait("records", lambda m: any("known" in row[3] for row in m["rows"]))
         w.at = 0
-        node("exit(whereis(et_web_spins), kill), {_, M} = spawn_monitor(et_web_links, links, [97]), receive {'DOWN', M, _, _, _} -> ok end")
+        node("[exit(whereis(Name), kill) || Name <- [et_web_spins, et_web_naps]], {_, M} = spawn_monitor(et_web_links, links, [97]), receive {'DOWN', M, _, _, _} -> ok end")
         found = counted(w, started, ("@c",), 194)
         t.equal(found["@c"], {("look/0",): 97, ("readlink",): 97}, "counts")
         t.equal({frames[0]: n for (frames,), n in found["@at"].items()}, {"et_web_links:look/0": 97}, "stacks")
