@@ -149,11 +149,41 @@ static bool has_builtin(unsigned b)
     }
 }
 
-static int cannot(struct diags *d, const char *what, const char *more)
+/* What D has for the kernel and this tier does not, and why. */
+static const struct {
+    const char *name, *why, *hint;
+} lacking[] = {
+    {"regs",
+     "they are those of the kernel at a probe of one of its functions (fbt), and there are "
+     "no such probes",
+     "uregs[] has the registers of the process"},
+    {"ipl", "Linux has no interrupt priority levels", NULL},
+    {"breakpoint", "a program for the kernel cannot enter its debugger", NULL},
+    {"panic", "a program for the kernel may not stop it", NULL},
+    {"copyout",
+     "it would overwrite the memory of a process that relies on it, such as an Erlang "
+     "VM's",
+     "copyin() reads it"},
+    {"copyoutstr",
+     "it would overwrite the memory of a process that relies on it, such as an "
+     "Erlang VM's",
+     "copyinstr() reads it"},
+    {"pcap", "no probe has a packet with its bytes", "ip, tcp and udp have what its headers say"},
+};
+
+static int cannot(struct diags *d, const struct dif_image *img, const struct dif_clause *c,
+                  const char *what, const char *more)
 {
-    return diag_error(d, ET_EUNSUP, NULL, "KERNEL_LACKS", NULL,
-                      "could not enable tracing: the kernel tier does not have %s%s yet", what,
-                      more);
+    const char *why = "", *hint = NULL;
+    const struct diag_pos pos = {dif_str(img, c->file), (int)c->line, (int)c->col, 0};
+    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
+        if (strcmp(lacking[i].name, what) == 0) {
+            why = lacking[i].why;
+            hint = lacking[i].hint;
+        }
+    return diag_error(d, ET_EUNSUP, c->line > 0 ? &pos : NULL, "KERNEL_LACKS", hint,
+                      "could not enable tracing: the kernel tier does not have %s%s%s%s", what,
+                      more, why[0] != '\0' ? ": " : "", why);
 }
 
 /* Subroutines that read a member of a structure of the kernel. */
@@ -221,21 +251,32 @@ bool kgen_reads_kernel(const struct dif_image *img)
     return false;
 }
 
+static int check_clause(const struct dif_image *img, const struct dif_clause *c, struct diags *d)
+{
+    for (uint32_t i = c->action; i < c->action + c->nactions; i++)
+        if (img->actions[i].kind == ACT_BREAKPOINT || img->actions[i].kind == ACT_PANIC)
+            return cannot(d, img, c, dif_action_info(img->actions[i].kind)->name, "()");
+    for (uint32_t i = c->code; i < c->code + c->ncode; i++) {
+        const unsigned op = img->code[i] >> 24, imm = img->code[i] & 65535;
+        if (op == DIF_OP_CALL && subrs[imm] == NULL && imm != DIF_SUBR_lower &&
+            imm != DIF_SUBR_uncounted)
+            return cannot(d, img, c, dif_subr_info(imm)->name, "()");
+        if ((op == DIF_OP_LDBA || op == DIF_OP_LDB) && !has_builtin(imm))
+            return cannot(d, img, c, dif_builtin_info(imm)->name,
+                          dif_builtin_info(imm)->array ? "[]" : "");
+    }
+    return 0;
+}
+
 int kgen_check(const struct dif_image *img, struct diags *d)
 {
     if (img->strsize > KMEM_STRING_MOST)
         return diag_error(d, ET_ELIMIT, NULL, "KERNEL_LACKS", "give a smaller strsize",
                           "in the kernel tier strings have at most %d bytes", KMEM_STRING_MOST);
-    for (uint32_t i = 0; i < img->nactions; i++)
-        if (img->actions[i].kind == ACT_BREAKPOINT || img->actions[i].kind == ACT_PANIC)
-            return cannot(d, dif_action_info(img->actions[i].kind)->name, "()");
-    for (uint32_t i = 0; i < img->ncode; i++) {
-        const unsigned op = img->code[i] >> 24, imm = img->code[i] & 65535;
-        if (op == DIF_OP_CALL && subrs[imm] == NULL && imm != DIF_SUBR_lower &&
-            imm != DIF_SUBR_uncounted)
-            return cannot(d, dif_subr_info(imm)->name, "()");
-        if ((op == DIF_OP_LDBA || op == DIF_OP_LDB) && !has_builtin(imm))
-            return cannot(d, dif_builtin_info(imm)->name, "");
+    for (uint32_t i = 0; i < img->nclauses; i++) {
+        const int err = check_clause(img, &img->clauses[i], d);
+        if (err != 0)
+            return err;
     }
     return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/glob.h"
@@ -63,6 +64,7 @@ static const struct krow syscall_rows[] = {
              {"result", "$2", "int64_t", .text = "the same"}}},
 };
 enum { SYSCALL_ROWS = sizeof syscall_rows / sizeof *syscall_rows };
+enum { FUNCTION_ROWS = 4 };
 
 /* -- compiling rows ------------------------------------------------------------------- */
 
@@ -244,6 +246,20 @@ static int add_syscalls(struct kprobes *k)
     return 0;
 }
 
+/* Functions of the kernel: what a probe at one of them would need. */
+static void add_functions(struct kprobes *k)
+{
+    static const char *const prov[] = {"fbt", "rawfbt"}, *const name[] = {"entry", "return"};
+    const bool possible = access("/sys/bus/event_source/devices/kprobe", F_OK) == 0;
+    for (size_t i = 0; i < FUNCTION_ROWS; i++)
+        add_lacking(k, prov[i / 2], NULL, name[i % 2], possible ? "erltrace" : "this kernel",
+                    possible ? "places no probes at functions of the kernel; sdt and rawtp have "
+                               "its tracepoints"
+                             : "takes no probes at its functions, as it is built without "
+                               "CONFIG_KPROBE_EVENTS, and erltrace places none; sdt and rawtp "
+                               "have its tracepoints");
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -314,7 +330,7 @@ static int fill(struct kprobes *k)
     for (uint32_t id = 1; id < kbtf_count(k->types); id++)
         points += kbtf_tracepoint_name(k->types, id) != NULL;
     k->entry = arena_array(&k->mem, rows + calls * SYSCALL_ROWS + points * 2, sizeof *k->entry);
-    k->lacking = arena_array(&k->mem, rows, sizeof *k->lacking);
+    k->lacking = arena_array(&k->mem, rows + FUNCTION_ROWS, sizeof *k->lacking);
     const char **name = et_rearray(NULL, points + 1, sizeof *name);
     if (k->entry == NULL || k->lacking == NULL || name == NULL) {
         et_free(name);
@@ -329,6 +345,8 @@ static int fill(struct kprobes *k)
     int err = add_tables(k);
     if (err == 0)
         err = add_syscalls(k);
+    if (err == 0)
+        add_functions(k);
     if (err == 0)
         add_tracepoints(k, name, points);
     et_free(name);
@@ -542,8 +560,10 @@ const char *kprobes_missing(struct kprobes *k, const struct probe_spec *spec)
 {
     for (size_t i = 0; spec->id == 0 && i < k->nlacking; i++) {
         const struct kprobe_lack *l = &k->lacking[i];
-        if (glob_match(spec->prov, l->prov) && glob_match(spec->mod, MODULE) &&
-            (l->func == NULL || glob_match(spec->func, l->func)) && glob_match(spec->name, l->name))
+        if (glob_match(spec->prov, l->prov) &&
+            (l->func == NULL ||
+             (glob_match(spec->mod, MODULE) && glob_match(spec->func, l->func))) &&
+            glob_match(spec->name, l->name))
             return l->why;
     }
     return NULL;

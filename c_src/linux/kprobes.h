@@ -106,7 +106,7 @@ int kprobes_match(struct kprobes *k, const struct probe_spec *spec, kprobes_fn f
 const char *kprobes_suggest(struct kprobes *k, const struct probe_spec *spec);
 /* A probe of DTrace that this kernel lacks. */
 struct kprobe_lack {
-    const char *prov, *func; /* func NULL: any */
+    const char *prov, *func; /* func NULL: any of any module */
     const char *name;
     const char *why; /* a sentence */
 };

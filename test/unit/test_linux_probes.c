@@ -148,6 +148,7 @@ static void missing_and_suggested(void **state)
 {
     (void)state;
     struct kprobes *k = catalogue((struct kernel){.no_calls = true});
+    assert_non_null(missing(k, "fbt", "vfs_read", "entry"));
     assert_string_equal(missing(k, "syscall", "read", "entry"),
                         "this kernel has no tracepoint sys_enter");
     assert_string_equal(
