@@ -284,6 +284,11 @@ ERLTRACE_API int erltrace_set_root(erltrace_t *h, const char *dir);
  * if it cannot be described. Valid until the next call. */
 ERLTRACE_API const char *erltrace_targets(erltrace_t *h);
 ERLTRACE_API const char *erltrace_enabled(erltrace_t *h);
+/* Returns the privileges (Linux's capabilities, the bit 1 << CAP_... for each) that the calling
+ * thread still needs after erltrace_go has returned, until the trace is closed: it may give up the
+ * others. All bits: that is not known, as with nodes, or with destructive actions, whose commands
+ * get the caller's. The library itself gives up none. */
+ERLTRACE_API uint64_t erltrace_capabilities(erltrace_t *h);
 
 /* What was set for the programs in one target. The figures cover these programs only, even if
  * others share what is set. */

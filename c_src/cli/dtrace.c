@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "cli/run.h"
+#include "util/capabilities.h"
 
 enum {
     WAIT_MS = 100,  /* the longest that a signal may go unnoticed */
@@ -267,6 +268,23 @@ static int show_progress(const struct erltrace_progress *p, void *arg)
     return signals > 0 || r->screen.broken ? ERLTRACE_HANDLE_ABORT : ERLTRACE_HANDLE_OK;
 }
 
+/* A script of the kernel needs most of its privileges to be set up alone. */
+static void give_up_privileges(struct run *r)
+{
+    const uint64_t had = capabilities_effective(), kept = erltrace_capabilities(r->h);
+    struct buf names = BUF_INIT;
+    if ((had & ~kept) == 0)
+        return;
+    const bool done = capabilities_keep(kept);
+    capabilities_names(had & kept, &names);
+    if (r->a->verbose && !r->a->json)
+        screen_message(&r->screen,
+                       done ? "privileges kept while tracing: %s"
+                            : "no privilege could be given up; needed are: %s",
+                       buf_str(&names));
+    buf_free(&names);
+}
+
 static int start(struct run *r)
 {
     bool destructive = run_option(r, "destructive");
@@ -285,6 +303,7 @@ static int start(struct run *r)
         return EXIT_OK;
     if (destructive && !r->a->json && !run_option(r, "quiet"))
         screen_message(&r->screen, "allowing destructive actions");
+    give_up_privileges(r);
     if (r->a->verbose)
         tell_placed(r);
     return EXIT_OK;

@@ -233,6 +233,21 @@ bool kgen_uses(const struct dif_image *img, unsigned builtin)
     return false;
 }
 
+bool kgen_looks_into_processes(const struct dif_image *img)
+{
+    static const unsigned builtins[] = {DIF_BUILTIN_erlpid, DIF_BUILTIN_erlname,
+                                        DIF_BUILTIN_erlfunc, DIF_BUILTIN_ucaller,
+                                        DIF_BUILTIN_ustackdepth},
+                          subr[] = {DIF_SUBR_ustack, DIF_SUBR_jstack, DIF_SUBR_uaddr};
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (kgen_uses(img, builtins[i]))
+            return true;
+    for (size_t i = 0; i < sizeof subr / sizeof *subr; i++)
+        if (calls(img, subr[i]))
+            return true;
+    return false;
+}
+
 bool kgen_reads_kernel(const struct dif_image *img)
 {
     static const unsigned builtins[] = {DIF_BUILTIN_ppid,      DIF_BUILTIN__pgid, DIF_BUILTIN__sid,

@@ -28,6 +28,9 @@ int kgen_check_fields(const struct dif_image *img, const struct kfield field[KFI
 bool kgen_uses(const struct dif_image *img, unsigned builtin);
 /* ... and whether a clause does. */
 bool kgen_clause_uses(const struct dif_image *img, uint32_t clause, unsigned builtin);
+/* Returns whether what it reports names addresses of processes, or what their Erlang VMs run: this
+ * process looks into them while the program runs. */
+bool kgen_looks_into_processes(const struct dif_image *img);
 /* Returns whether its programs read structures of the kernel (kfield.h). */
 bool kgen_reads_kernel(const struct dif_image *img);
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/btf.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,12 +15,14 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "linux/runtime.h"
 #include "util/buftext.h"
+#include "util/capabilities.h"
 #include "util/embedded.h"
 
 enum { KLOAD_LOG_BYTES = 1 << 24 };
@@ -73,6 +76,30 @@ int kload_possible(struct diags *d)
                : 0;
 }
 
+/* Returns which of the capabilities that programs need this process lacks. CAP_SYS_ADMIN stands
+ * for both. */
+static uint64_t missing_capabilities(void)
+{
+    const uint64_t needed = UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON,
+                   have = capabilities_effective();
+    return (have >> CAP_SYS_ADMIN & 1) != 0 ? 0 : needed & ~have;
+}
+
+static int no_privilege(uint64_t lacking, struct diags *d)
+{
+    struct buf names = BUF_INIT;
+    capabilities_names(lacking, &names);
+    const int err =
+        diag_error(d, ET_EUNSUP, NULL, "KERNEL_PRIVILEGE",
+                   "run it as root, or with the capabilities CAP_BPF and CAP_PERFMON "
+                   "(setcap cap_bpf,cap_perfmon+ep, or systemd's AmbientCapabilities)",
+                   "%sprograms in the kernel need a privilege that this process lacks: %s",
+                   no_tracing, buf_str(&names));
+    buf_free(&names);
+    errno = EPERM;
+    return err;
+}
+
 int kload_ready(struct diags *d)
 {
     int err = kload_possible(d);
@@ -85,6 +112,9 @@ int kload_ready(struct diags *d)
         return diag_error(d, ET_EUNSUP, NULL, "KERNEL_LIBBPF",
                           "install libbpf1 (apt install libbpf1)",
                           "%sthe kernel tier needs libbpf.so.1", no_tracing);
+    const uint64_t lacking = missing_capabilities();
+    if (lacking != 0)
+        return no_privilege(lacking, d);
     union bpf_attr a = {
         .map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8, .max_entries = 1};
     long fd = syscall(SYS_bpf, BPF_MAP_CREATE, &a, sizeof a);
@@ -94,13 +124,23 @@ int kload_ready(struct diags *d)
     }
     if (errno == EPERM || errno == EACCES)
         return diag_error(d, ET_EUNSUP, NULL, "KERNEL_PRIVILEGE",
-                          "run it as root, or with the capabilities CAP_BPF and CAP_PERFMON "
-                          "(setcap cap_bpf,cap_perfmon+ep, or systemd's AmbientCapabilities)",
-                          "%sprograms in the kernel need a privilege that this process lacks",
-                          no_tracing);
+                          "a container's filter of system calls refuses bpf(), or the kernel is "
+                          "locked down: run it on the host",
+                          "%sthe kernel takes no programs, though this process has the "
+                          "capabilities for them: %s",
+                          no_tracing, strerror(errno));
     return diag_error(d, ET_EUNSUP, NULL, "KERNEL_BPF",
                       errno == ENOSYS ? "the kernel was built without CONFIG_BPF_SYSCALL" : NULL,
                       "%sthe kernel takes no programs: %s", no_tracing, strerror(errno));
+}
+
+unsigned kload_linux(void)
+{
+    struct utsname u;
+    unsigned major, minor;
+    if (uname(&u) != 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2)
+        return 0;
+    return 1000 * major + minor;
 }
 
 int kload_map(size_t n, void **at, struct diags *d)

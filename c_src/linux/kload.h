@@ -18,6 +18,9 @@ int kload_ready(struct diags *d);
  * or an error with a diagnostic. */
 int kload_possible(struct diags *d);
 
+/* Returns the kernel's version, 1000 * major + minor; 0 if it is not known. */
+unsigned kload_linux(void);
+
 /* Makes the map of n bytes; returns its descriptor, or an error with a diagnostic. *at is where
  * this process has it, for munmap. */
 int kload_map(size_t n, void **at, struct diags *d);

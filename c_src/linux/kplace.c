@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -51,23 +50,13 @@ static int link_many(int program, const char *path, const struct kplaces *p, siz
     return fd >= 0 ? (int)fd : -errno;
 }
 
-/* Returns the kernel's version, 1000 * major + minor; 0 if it is not known. */
-static unsigned version(void)
-{
-    struct utsname u;
-    unsigned major, minor;
-    if (uname(&u) != 0 || sscanf(u.release, "%u.%u", &major, &minor) != 2)
-        return 0;
-    return 1000 * major + minor;
-}
-
 bool kplaces_many(void)
 {
     static int known = -1;
     if (known >= 0)
         return known;
     known = 0;
-    if (version() < MANY_FIRST)
+    if (kload_linux() < MANY_FIRST)
         return false;
     const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
                                        {.code = BPF_JMP | BPF_EXIT}};

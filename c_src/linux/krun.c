@@ -1,6 +1,7 @@
 /* krun.c - a D program in the kernel. See krun.h, and kmem.h for its memory. */
 #include "linux/krun.h"
 
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -875,6 +876,22 @@ static int program_of(const struct krun *r, const char *point)
         if (strcmp(r->events.point[i].name, point) == 0)
             return r->event[i];
     return -1;
+}
+
+/* Symbols of the kernel are read from a file that is open already (ksyms_ready). */
+uint64_t krun_keeps(const struct krun *r)
+{
+    enum { FREE_FIRST = 5019 }; /* from this Linux on, whoever has programs may run them */
+    bool processes = kgen_looks_into_processes(&r->engine->img);
+    uint64_t keeps = 0;
+    for (uint32_t i = 0; i < r->plan->nevents; i++)
+        processes |= r->plan->event[i].probe->file != NULL;
+    if (kload_linux() < FREE_FIRST)
+        keeps |= UINT64_C(1) << CAP_BPF;
+    if (processes) /* maps, memory and files of those that come meanwhile */
+        keeps |= UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
+                 UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
+    return keeps;
 }
 
 /* Sets places of one file that have a program in common, n of them from `from` on: those at once

@@ -53,6 +53,8 @@ void krun_detach(struct krun *r);
  * not run it. */
 int krun_fire(struct krun *r, uint32_t own, uint64_t late);
 void krun_phase(struct krun *r, enum engine_phase phase);
+/* Returns the capabilities that this process needs from krun_attach on (util/capabilities.h). */
+uint64_t krun_keeps(const struct krun *r);
 bool krun_exiting(const struct krun *r);
 /* Flips the halves of these kinds, waits for the events that still write to the old ones, and
  * prepares the engine for engine_drain. */

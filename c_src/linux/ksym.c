@@ -71,6 +71,7 @@ struct ksyms {
     struct path *paths;
     struct kfuncs kernel;
     bool kernel_read;
+    FILE *kallsyms; /* NULL: not open */
     struct object *objects;
     struct space *processes;
     const struct kbeam *beams; /* KMEM_BEAMS; NULL: nothing is known */
@@ -101,6 +102,8 @@ void ksyms_close(struct ksyms *s)
         kfuncs_free(&p->perf);
         kjit_free(&p->erlang);
     }
+    if (s->kallsyms != NULL)
+        fclose(s->kallsyms);
     kfuncs_free(&s->kernel);
     arena_free(&s->arena);
     et_free(s);
@@ -110,14 +113,23 @@ void ksyms_close(struct ksyms *s)
 
 static const char vmlinux[] = "vmlinux";
 
+/* Whether it shows addresses is decided when it is opened. */
+void ksyms_ready(struct ksyms *s)
+{
+    if (!s->kernel_read && s->kallsyms == NULL)
+        s->kallsyms = fopen("/proc/kallsyms", "re");
+}
+
 /* "ffffffff81000000 T name" and perhaps "\t[module]". */
 static void read_kernel(struct ksyms *s)
 {
-    FILE *f = fopen("/proc/kallsyms", "re");
     char *line = NULL;
     size_t cap = 0;
     char module[64] = "";
     uint32_t owner = 0;
+    ksyms_ready(s);
+    FILE *f = s->kallsyms;
+    s->kallsyms = NULL;
     kfuncs_free(&s->kernel);
     buf_add(&s->kernel.names, vmlinux, sizeof vmlinux);
     while (f != NULL && getline(&line, &cap, f) > 0) {

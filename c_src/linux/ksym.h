@@ -33,6 +33,9 @@ void ksyms_close(struct ksyms *s);
 /* Finds the symbol at an address of a process; pid 0: of the kernel. Returns false when nothing is
  * known of it. Texts are borrowed until ksyms_close. */
 bool ksyms_find(struct ksyms *s, uint64_t pid, uint64_t address, struct ksym *out);
+/* Opens what symbols of the kernel are read from, as long as this process has the privilege to see
+ * addresses there. */
+void ksyms_ready(struct ksyms *s);
 /* Says what is known of Erlang VMs: `table` as kbeam.h fills it, or NULL from now on. */
 void ksyms_beams(struct ksyms *s, const struct kbeam *table);
 /* Reads what has to be known of these VMs while they run. */

@@ -429,6 +429,19 @@ const char *erltrace_enabled(erltrace_t *h)
 
 int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
 {
+uint64_t erltrace_capabilities(erltrace_t *h)
+{
+    uint64_t set = 0;
+    if (h == NULL || h->phase < ERLTRACE_STATE_RUNNING || h->session.ntiers == 0 ||
+        option_on(&h->session.opt, OPTION_destructive))
+        return UINT64_MAX;
+    for (size_t i = 0; i < h->session.ntiers; i++) {
+        struct tier *t = h->session.tier[i].t;
+        set |= t->ops->keeps != NULL ? t->ops->keeps(t) : UINT64_MAX;
+    }
+    return set;
+}
+
     if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_DONE))
         return -1;
     if (fn == NULL)

@@ -287,6 +287,7 @@ static bool placing(void *arg, size_t done, size_t all)
 static int ebpf_prepare(struct tier *t, struct diags *d)
 {
     struct ebpf *k = self(t);
+    ksyms_ready(k->syms);
     return krun_place(k->run, placing, k, d);
 }
 
@@ -403,6 +404,11 @@ static bool ebpf_symbol(struct tier *t, uint64_t pid, uint64_t address, struct t
     return true;
 }
 
+static uint64_t ebpf_keeps(struct tier *t)
+{
+    return krun_keeps(self(t)->run);
+}
+
 struct examination {
     tier_finding_fn fn;
     void *arg;
@@ -439,6 +445,7 @@ static const struct tier_ops ebpf_ops = {
     .target = ebpf_target,
     .fd = ebpf_fd,
     .enabled = ebpf_enabled,
+    .keeps = ebpf_keeps,
     .rates = ebpf_rates,
     .symbol = ebpf_symbol,
     .examine = ebpf_examine,

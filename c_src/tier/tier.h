@@ -280,6 +280,9 @@ struct tier_ops {
                    struct arena *mem, struct diags *d);
     /* Changes switchrate and aggrate, ns, while the program runs. May be NULL. */
     void (*rates)(struct tier *t, int64_t switchrate, int64_t aggrate);
+    /* Returns the capabilities (util/capabilities.h) that this process needs from go on, while the
+     * program runs and what it reports is printed. May be NULL: that is not known. */
+    uint64_t (*keeps)(struct tier *t);
 };
 
 struct tier {

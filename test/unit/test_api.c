@@ -130,6 +130,7 @@ static void null_is_no_handle(void **state)
     assert_int_equal(erltrace_set_root(NULL, "a"), -1);
     assert_string_equal(erltrace_targets(NULL), "");
     assert_null(erltrace_enabled(NULL));
+    assert_int_equal(erltrace_capabilities(NULL), UINT64_MAX);
     assert_int_equal(erltrace_placed_iter(NULL, no_placed, NULL), -1);
     assert_int_equal(erltrace_node_iter(NULL, NULL, NULL), -1);
     assert_int_equal(erltrace_agent_iter(NULL, NULL, NULL), -1);
