@@ -309,13 +309,25 @@ static int start(struct run *r)
     return EXIT_OK;
 }
 
+/* Tells of the probes that have come since. */
+static void tell_more(struct run *r, unsigned *known)
+{
+    const unsigned n = erltrace_status(r->h)->probes;
+    if (n > *known && r->a->verbose && !r->a->json)
+        screen_message(&r->screen, "code was loaded: %u more probe%s", n - *known,
+                       n - *known == 1 ? "" : "s");
+    *known = n;
+}
+
 static int trace(struct run *r)
 {
     struct progress p = {0};
+    unsigned probes;
     int state = ERLTRACE_WORK_OKAY;
     if (start(r) != EXIT_OK)
         return EXIT_ERROR;
     p.start = erltrace_status(r->h)->began;
+    probes = erltrace_status(r->h)->probes;
     r->screen.raw = run_option(r, "rawoutput");
     r->screen.elixir = run_option(r, "elixir");
     r->screen.whole = is_whole(r);
@@ -328,6 +340,7 @@ static int trace(struct run *r)
         state = erltrace_work(r->h, NULL, wait_ms(r, &p), NULL, NULL, NULL);
         screen_faults(&r->screen, state != ERLTRACE_WORK_OKAY);
         screen_flush(&r->screen);
+        tell_more(r, &probes);
         draw_status(r, &p);
     }
     screen_faults(&r->screen, true);

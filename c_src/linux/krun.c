@@ -41,9 +41,12 @@ enum {
 enum {
     PLACES_AT_ONCE = 1024, /* between two reports of progress */
     INSTRUCTION_BYTES = 15,
-    PROGRAMS_MOST = 100,         /* of places */
-    PLACES_MOST = 20000,         /* in processes */
-    PLACES_ONE_BY_ONE_MOST = 100 /* where the kernel takes only one at a time, in 100 ms */
+    PROGRAMS_MOST = 100,          /* of places */
+    PLACES_MOST = 20000,          /* in processes */
+    PLACES_ONE_BY_ONE_MOST = 100, /* where the kernel takes only one at a time, in 100 ms */
+    /* Room for probes that come while the program runs: of their texts, and of their entries. */
+    MORE_TEXT = 256 << 10,
+    MORE_ENTRIES = 512 << 10
 };
 enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9 };
 enum { ARG_INDEX, ARG_LATE }; /* of krun_fire */
@@ -53,6 +56,13 @@ _Static_assert(KMEM_LOWER == RECORD_ENTRY_LOWER, "one mark");
 static const char no_tracing[] = "could not enable tracing: ";
 static const char unknown[] = "<unknown>", only_zone[] = "global";
 static const char switches[] = "sched_switch"; /* a tracepoint */
+
+/* Probes of places that came while the program ran, and their programs. */
+struct more {
+    struct more *next;
+    struct kevents events;
+    int *event;
+};
 
 struct krun {
     struct engine *engine;
@@ -71,7 +81,11 @@ struct krun {
     uint64_t *vary_ns;     /* when each gets another period */
     uint64_t random;
     struct kevents events;
-    int *event;   /* the programs of tracepoints */
+    int *event; /* the programs of tracepoints */
+    struct more *more;
+    uint32_t nplaces, nways;    /* places, and programs for them, with those of `more` */
+    uint64_t more_at, more_end; /* where entries of `more` go next, and the end of their room */
+    size_t strings_most;
     int switches; /* the one that notes which thread runs, or -1 */
     int *fd;      /* attachments */
     uint32_t nfds, capfds;
@@ -152,12 +166,15 @@ static bool plan_prefix(struct krun *r, const struct dif_image *img, struct kent
         if (!once(r, q->prov) || !once(r, q->mod) || !once(r, q->func) || !once(r, q->name))
             return false;
     }
-    k[KCONST_STRINGS_SIZE] += r->strings.len;
+    r->strings_most = r->strings.len + (p->grows ? MORE_TEXT : 0);
+    k[KCONST_STRINGS_SIZE] += r->strings_most;
     k[KCONST_AGGS] = size_up(k[KCONST_STRINGS] + k[KCONST_STRINGS_SIZE], 64);
     k[KCONST_NAGGS] = img->naggs;
     r->own_entry = (uint32_t)size_up(k[KCONST_AGGS] + img->naggs * sizeof(struct kagg), 64);
-    r->prefix = size_up(
-        kevents_place(&r->events, r->own_entry + (p->nown + p->nclocks) * entry_size(0)), PAGE);
+    r->more_at = size_up(
+        kevents_place(&r->events, r->own_entry + (p->nown + p->nclocks) * entry_size(0)), 64);
+    r->more_end = r->more_at + (p->grows ? MORE_ENTRIES : 0);
+    r->prefix = size_up(r->more_end, PAGE);
 #ifdef __x86_64__
     struct kgen_frames frames = {0};
     for (uint32_t i = 0; i < img->nclauses; i++)
@@ -489,6 +506,26 @@ static int switches_program(struct krun *r, struct diags *d)
 
 /* -- life -------------------------------------------------------------------------------------- */
 
+/* Makes the programs of points. */
+static int event_programs(struct krun *r, const struct kevents *events, int *event, struct diags *d)
+{
+    for (uint32_t i = 0; i < events->npoints; i++) {
+        struct kcode c;
+        kcode_init(&c, r->map, r->consts);
+        kevents_main(events, &c, i, &r->engine->img, &r->frames, r->plan->syms);
+        const struct kpoint *at = &events->point[i];
+        event[i] = finish(r, &c,
+                          at->attach == KATTACH_RAWTP ? KLOAD_RAW
+                          : kplaces_many()            ? KLOAD_PLACES
+                                                      : KLOAD_PLACE,
+                          at->name, d);
+        kcode_free(&c);
+        if (event[i] < 0)
+            return event[i];
+    }
+    return 0;
+}
+
 static int programs(struct krun *r, struct diags *d)
 {
     const struct krun_probe *error = &r->plan->own[r->plan->error];
@@ -512,21 +549,7 @@ static int programs(struct krun *r, struct diags *d)
         if (r->clock[i] < 0)
             return r->clock[i];
     }
-    for (uint32_t i = 0; i < r->events.npoints; i++) {
-        struct kcode c;
-        kcode_init(&c, r->map, r->consts);
-        kevents_main(&r->events, &c, i, &r->engine->img, &r->frames, r->plan->syms);
-        const struct kpoint *at = &r->events.point[i];
-        r->event[i] = finish(r, &c,
-                             at->attach == KATTACH_RAWTP ? KLOAD_RAW
-                             : kplaces_many()            ? KLOAD_PLACES
-                                                         : KLOAD_PLACE,
-                             at->name, d);
-        kcode_free(&c);
-        if (r->event[i] < 0)
-            return r->event[i];
-    }
-    return 0;
+    return event_programs(r, &r->events, r->event, d);
 }
 
 /* Reads the chip of each CPU, as far as the system tells it. */
@@ -613,13 +636,23 @@ static int look_into_kernel(struct krun *r, struct diags *d)
     return needed ? err : 0;
 }
 
+static uint32_t count_places(const struct kevent_probe *event, uint32_t nevents)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < nevents; i++)
+        n += event[i].probe->file != NULL && !event[i].probe->shares;
+    return n;
+}
+
+static uint32_t places_most(uint32_t n)
+{
+    return n > 0 && kplaces_many() ? PLACES_MOST : PLACES_ONE_BY_ONE_MOST;
+}
+
 /* Refuses more places in processes than are set in reasonable time. */
 static int check_places(const struct krun_plan *plan, struct diags *d)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < plan->nevents; i++)
-        n += plan->event[i].probe->file != NULL && !plan->event[i].probe->shares;
-    const uint32_t most = n > 0 && kplaces_many() ? PLACES_MOST : PLACES_ONE_BY_ONE_MOST;
+    const uint32_t n = count_places(plan->event, plan->nevents), most = places_most(n);
     return n <= most ? 0
                      : diag_error(d, ET_ELIMIT, NULL, "KERNEL_PLACES",
                                   "name functions or a module, or use a pattern that fewer match",
@@ -664,6 +697,8 @@ int krun_create(struct dif_image *img, struct engine_options *opt, const struct 
         krun_destroy(r);
         return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for the program");
     }
+    r->nways = ways;
+    r->nplaces = count_places(plan->event, plan->nevents);
     if (ways > PROGRAMS_MOST) {
         dif_image_free(img);
         krun_destroy(r);
@@ -723,6 +758,10 @@ void krun_destroy(struct krun *r)
     for (uint32_t i = 0; r->event != NULL && i < r->events.npoints; i++)
         if (r->event[i] >= 0)
             close(r->event[i]);
+    for (const struct more *m = r->more; m != NULL; m = m->next)
+        for (uint32_t i = 0; i < m->events.npoints; i++)
+            if (m->event[i] >= 0)
+                close(m->event[i]);
     engine_destroy(r->engine);
     ksyms_beams(r->plan->syms, NULL);
     kbeams_close(r->beams);
@@ -839,11 +878,29 @@ int krun_attach(struct krun *r, struct diags *d)
     return err;
 }
 
+/* Symbols of the kernel are read from a file that is open already (ksyms_ready). */
+uint64_t krun_keeps(const struct krun *r)
+{
+    enum { FREE_FIRST = 5019 }; /* from this Linux on, whoever has programs may run them */
+    bool processes = kgen_looks_into_processes(&r->engine->img);
+    uint64_t keeps = 0;
+    for (uint32_t i = 0; i < r->plan->nevents; i++)
+        processes |= r->plan->event[i].probe->file != NULL;
+    if (kload_linux() < FREE_FIRST)
+        keeps |= UINT64_C(1) << CAP_BPF;
+    if (processes) /* maps, memory and files of those that come meanwhile */
+        keeps |= UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
+                 UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
+    return keeps;
+}
+
 /* -- places in processes ----------------------------------------------------------------------- */
 
 /* Places that are set. */
 struct placing {
     struct krun *r;
+    const struct kevents *events;
+    const int *event; /* their programs */
     struct diags *d;
     const struct kprobe **probe; /* by program, then file; n of them */
     size_t n, refused;
@@ -870,28 +927,12 @@ static int keep_place(void *arg, int fd)
     return keep(p->r, fd, p->d);
 }
 
-static int program_of(const struct krun *r, const char *point)
+static int program_of(const struct placing *p, const char *point)
 {
-    for (uint32_t i = 0; i < r->events.npoints; i++)
-        if (strcmp(r->events.point[i].name, point) == 0)
-            return r->event[i];
+    for (uint32_t i = 0; i < p->events->npoints; i++)
+        if (strcmp(p->events->point[i].name, point) == 0)
+            return p->event[i];
     return -1;
-}
-
-/* Symbols of the kernel are read from a file that is open already (ksyms_ready). */
-uint64_t krun_keeps(const struct krun *r)
-{
-    enum { FREE_FIRST = 5019 }; /* from this Linux on, whoever has programs may run them */
-    bool processes = kgen_looks_into_processes(&r->engine->img);
-    uint64_t keeps = 0;
-    for (uint32_t i = 0; i < r->plan->nevents; i++)
-        processes |= r->plan->event[i].probe->file != NULL;
-    if (kload_linux() < FREE_FIRST)
-        keeps |= UINT64_C(1) << CAP_BPF;
-    if (processes) /* maps, memory and files of those that come meanwhile */
-        keeps |= UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
-                 UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
-    return keeps;
 }
 
 /* Sets places of one file that have a program in common, n of them from `from` on: those at once
@@ -901,7 +942,7 @@ static int place_some(struct placing *p, size_t from, size_t n)
 {
     uint64_t offset[PLACES_AT_ONCE], counter[PLACES_AT_ONCE], cookie[PLACES_AT_ONCE];
     const struct kprobe *first = p->probe[from];
-    const int fd = ksyms_open_file(first->file), program = program_of(p->r, first->point);
+    const int fd = ksyms_open_file(first->file), program = program_of(p, first->point);
     size_t head = 0, tail = n;
     if (fd < 0)
         return diag_error(p->d, ET_EUNSUP, NULL, "KERNEL_UPROBES", NULL,
@@ -982,25 +1023,97 @@ static int place_all(struct placing *p, krun_progress_fn *progress, void *arg)
     return 0;
 }
 
+/* Sets the places of probes. */
+static int place_events(struct placing *p, const struct kevent_probe *event, uint32_t n,
+                        krun_progress_fn *progress, void *arg)
+{
+    p->probe = et_rearray(NULL, n + 1u, sizeof *p->probe);
+    if (p->probe == NULL)
+        return diag_error(p->d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
+    for (uint32_t i = 0; i < n; i++) {
+        const struct kprobe *of = event[i].probe;
+        bool placed = of->file == NULL;
+        for (size_t k = p->n; of->shares && k > 0 && !placed; k--)
+            placed = p->probe[k - 1]->shares && strcmp(p->probe[k - 1]->point, of->point) == 0;
+        if (!placed)
+            p->probe[p->n++] = of;
+    }
+    qsort(p->probe, p->n, sizeof *p->probe, by_program);
+    const int err = place_all(p, progress, arg);
+    et_free(p->probe);
+    return err;
+}
+
 int krun_place(struct krun *r, krun_progress_fn *progress, void *arg, struct diags *d)
 {
-    struct placing p = {.r = r, .d = d};
-    p.probe = et_rearray(NULL, r->plan->nevents + 1u, sizeof *p.probe);
-    if (p.probe == NULL)
-        return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
-    for (uint32_t i = 0; i < r->plan->nevents; i++) {
-        const struct kprobe *of = r->plan->event[i].probe;
-        bool placed = of->file == NULL;
-        for (size_t k = p.n; of->shares && k > 0 && !placed; k--)
-            placed = p.probe[k - 1]->shares && strcmp(p.probe[k - 1]->point, of->point) == 0;
-        if (!placed)
-            p.probe[p.n++] = of;
-    }
-    qsort(p.probe, p.n, sizeof *p.probe, by_program);
-    const int err = place_all(&p, progress, arg);
-    et_free(p.probe);
+    struct placing p = {.r = r, .events = &r->events, .event = r->event, .d = d};
+    const int err = place_events(&p, r->plan->event, r->plan->nevents, progress, arg);
     if (err == 0 && p.n > 0)
         unwind_known(r); /* before the first of them fires */
+    return err;
+}
+
+/* Writes the entries of further probes. Returns 0 or ET_ENOMEM, also when their room is used up. */
+static int fill_more(struct krun *r, struct more *m, const struct kevent_probe *event, uint32_t n)
+{
+    const size_t from = r->strings.len;
+    if (kevents_plan(&m->events, &r->arena, &r->engine->img, event, n) != 0)
+        return ET_ENOMEM;
+    m->event = arena_array(&r->arena, m->events.npoints + 1u, sizeof *m->event);
+    if (m->event == NULL)
+        return ET_ENOMEM;
+    for (uint32_t i = 0; i < m->events.npoints; i++)
+        m->event[i] = -1;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct engine_probe *q = &event[i].identity;
+        if (!once(r, q->prov) || !once(r, q->mod) || !once(r, q->func) || !once(r, q->name))
+            return ET_ENOMEM;
+    }
+    const uint64_t end = kevents_place(&m->events, r->more_at);
+    if (r->strings.len > r->strings_most || end > r->more_end)
+        return ET_ENOMEM;
+    memcpy(r->memory + r->consts[KCONST_STRINGS] + r->engine->img.strtab_len + from,
+           r->strings.data + from, r->strings.len - from);
+    kevents_fill(&m->events, r->memory, text, r);
+    r->more_at = size_up(end, 64);
+    return 0;
+}
+
+static bool go_on(void *arg, size_t done, size_t all)
+{
+    (void)arg;
+    (void)done;
+    (void)all;
+    return true;
+}
+
+int krun_extend(struct krun *r, const struct kevent_probe *event, uint32_t n, struct diags *d)
+{
+    struct more *m = arena_alloc(&r->arena, sizeof *m);
+    const uint32_t places = count_places(event, n), most = places_most(places);
+    if (m == NULL)
+        return diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes");
+    *m = (struct more){.next = r->more};
+    if (r->nplaces + places > most)
+        return diag_error(d, ET_ELIMIT, NULL, "KERNEL_PLACES", NULL,
+                          "these are %u places in processes: at most %u are possible",
+                          r->nplaces + places, most);
+    if (fill_more(r, m, event, n) != 0 || r->nways + m->events.npoints > PROGRAMS_MOST)
+        return diag_error(d, ET_ELIMIT, NULL, "KERNEL_PLACES", NULL,
+                          "there is no more room for probes that come while the program runs");
+    r->more = m;
+    r->nplaces += places;
+    r->nways += m->events.npoints;
+    int err = event_programs(r, &m->events, m->event, d);
+    struct placing p = {.r = r, .events = &m->events, .event = m->event, .d = d};
+    if (err == 0)
+        err = place_events(&p, event, n, go_on, NULL);
+    const struct kprobe *last = NULL;
+    for (size_t i = 0; i < n && r->unwind != NULL; i++) {
+        if (last == NULL || last->file->pid != event[i].probe->file->pid)
+            kunwind_changed(r->unwind, (uint32_t)event[i].probe->file->pid);
+        last = event[i].probe;
+    }
     return err;
 }
 

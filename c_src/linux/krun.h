@@ -33,6 +33,7 @@ struct krun_plan {
     const struct kevent_probe *event; /* probes of tracepoints and places */
     uint32_t nevents;
     struct ksyms *syms;
+    bool grows; /* krun_extend may follow */
 };
 int krun_create(struct dif_image *img, struct engine_options *opt, const struct krun_plan *plan,
                 struct krun **out, struct diags *d);
@@ -43,18 +44,21 @@ struct engine *krun_engine(const struct krun *r);
  * some hundreds of them; if that returns false, returns ET_EABORT without a diagnostic. */
 typedef bool krun_progress_fn(void *arg, size_t done, size_t all);
 int krun_place(struct krun *r, krun_progress_fn *progress, void *arg, struct diags *d);
+/* Adds probes of places, n of them, while the program runs; they are borrowed until krun_destroy.
+ * After an error none of them, or some, fire. */
+int krun_extend(struct krun *r, const struct kevent_probe *event, uint32_t n, struct diags *d);
 /* Begins, and ends, what fires by itself. */
 int krun_attach(struct krun *r, struct diags *d);
 /* Looks for Erlang VMs that have come and gone, if the program asks for their processes, and warns
  * of those that hide them. To be called while it runs, and at its end. */
 void krun_look(struct krun *r, bool end, struct diags *d);
 void krun_detach(struct krun *r);
+/* Returns the capabilities that this process needs from krun_attach on (util/capabilities.h). */
+uint64_t krun_keeps(const struct krun *r);
 /* Fires probe `own` of the plan, `late` ns after its time. Returns 0, or -1 when the kernel could
  * not run it. */
 int krun_fire(struct krun *r, uint32_t own, uint64_t late);
 void krun_phase(struct krun *r, enum engine_phase phase);
-/* Returns the capabilities that this process needs from krun_attach on (util/capabilities.h). */
-uint64_t krun_keeps(const struct krun *r);
 bool krun_exiting(const struct krun *r);
 /* Flips the halves of these kinds, waits for the events that still write to the old ones, and
  * prepares the engine for engine_drain. */

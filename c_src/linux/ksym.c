@@ -720,6 +720,13 @@ bool ksyms_files(struct ksyms *s, uint64_t pid, ksyms_file_fn *use, void *arg)
     return p->n > 0;
 }
 
+void ksyms_changed(struct ksyms *s, uint64_t pid)
+{
+    for (struct space *p = s->processes; p != NULL; p = p->next)
+        if (p->pid == pid)
+            p->read_at = 0;
+}
+
 int ksyms_open_file(const struct ksyms_file *f)
 {
     return open_mapped(

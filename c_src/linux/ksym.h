@@ -59,6 +59,9 @@ struct ksyms_file {
  * process, or it may not be looked at. */
 typedef void ksyms_file_fn(void *arg, const struct ksyms_file *f);
 bool ksyms_files(struct ksyms *s, uint64_t pid, ksyms_file_fn *use, void *arg);
+/* Looks at a process again when it is asked for next, however soon that is: it has mapped
+ * something. */
+void ksyms_changed(struct ksyms *s, uint64_t pid);
 /* Opens that very file, while the process has it mapped. Returns a descriptor or -1. */
 int ksyms_open_file(const struct ksyms_file *f);
 /* Opens the debug file of a file of which these are the parts. Returns a descriptor or -1. */

@@ -124,6 +124,14 @@ void kunwind_add(struct kunwind_state *u, uint32_t tgid)
         read_process(u, tgid);
 }
 
+void kunwind_changed(struct kunwind_state *u, uint32_t tgid)
+{
+    const struct kspace *s = cell(u, tgid, tgid);
+    if (s != NULL)
+        u->read_at[s - u->shared->space] = 0;
+    read_process(u, tgid);
+}
+
 void kunwind_look(struct kunwind_state *u)
 {
     const uint64_t now = monotonic_ns();

@@ -20,6 +20,8 @@ struct kunwind_state *kunwind_open(struct kunwind *shared, struct ksyms *syms);
 void kunwind_close(struct kunwind_state *u);
 /* Reads what is needed of a process, unless that is known. */
 void kunwind_add(struct kunwind_state *u, uint32_t tgid);
+/* Reads a process again: it has mapped other files. */
+void kunwind_changed(struct kunwind_state *u, uint32_t tgid);
 /* Reads what the program wants, and forgets the processes that are gone. To be called now and then.
  */
 void kunwind_look(struct kunwind_state *u);

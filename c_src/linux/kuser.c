@@ -31,7 +31,8 @@ enum {
     WAYS_AT_ONCE = 32,        /* in one program */
     NOTES_MOST = 16384,       /* of a file */
     FUNCTIONS_MOST = 1 << 20, /* likewise; what is beyond is not known */
-    NAMES_MOST = 256 << 20    /* bytes of their names */
+    NAMES_MOST = 256 << 20,   /* bytes of their names */
+    FILES_MOST = 4096         /* of a process; what it maps beyond is not known */
 };
 #define PID_NAMESPACE 0xEFFFFFFCu /* the number of the first one: linux/proc_ns.h */
 
@@ -65,6 +66,7 @@ struct file {
     struct target *process;
     const char *module, *stem; /* its name; the same up to ".so" */
     bool is_program;
+    bool fresh;               /* mapped since descriptions were matched */
     bool opened, read, noted; /* the file; its functions; the probes that it defines */
     struct kelf elf;          /* its segments, and functions by address */
     struct named *f;
@@ -80,6 +82,7 @@ struct target {
     uint64_t pid;
     const char *prov; /* "pid1234" */
     struct file *files, **tail;
+    size_t nfiles;
     const char *entry, *back; /* points */
     struct hash ways;         /* descriptions of arguments that its files have */
 };
@@ -173,6 +176,8 @@ struct adding {
     struct target *p;
     dev_t dev;
     ino_t ino; /* of the program */
+    bool fresh;
+    size_t n; /* files that are new */
 };
 
 static void add_file(void *arg, const struct ksyms_file *of)
@@ -180,6 +185,11 @@ static void add_file(void *arg, const struct ksyms_file *of)
     struct adding *a = arg;
     struct kuser *u = a->u;
     static const char gone[] = " (deleted)";
+    bool known = a->p->nfiles >= FILES_MOST;
+    for (const struct file *f = a->p->files; f != NULL && !known; f = f->next)
+        known = f->of.ino == of->ino && f->of.dev == of->dev;
+    if (known)
+        return;
     const char *slash = strrchr(of->path, '/');
     struct file *f = arena_alloc(&u->mem, sizeof *f);
     char *name = arena_strdup(&u->mem, slash != NULL ? slash + 1 : of->path);
@@ -199,17 +209,31 @@ static void add_file(void *arg, const struct ksyms_file *of)
                        .module = name,
                        .stem = stem,
                        /* the device differs where file systems are stacked */
-                       .is_program = of->ino == a->ino};
+                       .is_program = of->ino == a->ino,
+                       .fresh = a->fresh};
     *a->p->tail = f;
     a->p->tail = &f->next;
+    a->p->nfiles++;
+    a->n++;
+}
+
+/* Adds the files that a process has mapped and that are not known yet. Returns how many. */
+static size_t add_files(struct kuser *u, struct target *p, bool fresh)
+{
+    char exe[64];
+    struct stat st = {0};
+    snprintf(exe, sizeof exe, "/proc/%llu/exe", (unsigned long long)p->pid);
+    if (stat(exe, &st) != 0)
+        st.st_ino = 0;
+    struct adding a = {.u = u, .p = p, .dev = st.st_dev, .ino = st.st_ino, .fresh = fresh};
+    ksyms_files(u->syms, p->pid, add_file, &a);
+    return a.n;
 }
 
 /* Returns a process with the files that it has mapped; NULL: there is none, or it may not be looked
  * at. */
 static struct target *process_of(struct kuser *u, uint64_t pid)
 {
-    char exe[64];
-    struct stat st = {0};
     for (struct target *p = u->processes; p != NULL; p = p->next)
         if (p->pid == pid)
             return p->files != NULL ? p : NULL;
@@ -227,11 +251,7 @@ static struct target *process_of(struct kuser *u, uint64_t pid)
     p->tail = &p->files;
     u->processes = p;
     u->oom |= p->prov == NULL || p->entry == NULL || p->back == NULL;
-    snprintf(exe, sizeof exe, "/proc/%llu/exe", (unsigned long long)pid);
-    if (stat(exe, &st) != 0)
-        st.st_ino = 0;
-    struct adding a = {u, p, st.st_dev, st.st_ino};
-    ksyms_files(u->syms, pid, add_file, &a);
+    add_files(u, p, false);
     return p->files != NULL ? p : NULL;
 }
 
@@ -755,17 +775,14 @@ static int match_defined(struct file *f, const char *prov, const struct probe_sp
     return err;
 }
 
-int kuser_match(struct kuser *u, const struct probe_spec *spec, kprobes_fn fn, void *arg,
-                struct diags *d)
+/* `fresh`: only with files that are. */
+static int match(struct kuser *u, const struct probe_spec *spec, bool fresh, kprobes_fn fn,
+                 void *arg, struct diags *d)
 {
     struct split s;
     size_t found = 0;
     int err = 0;
     u->why = NULL;
-    if (spec->id != 0) {
-        const struct kprobe *p = kuser_by_id(u, spec->id);
-        return p != NULL ? fn(arg, p) : 0;
-    }
     for (unsigned i = 0; err == 0 && found == 0 && split(spec->prov, i, &s); i++) {
         const bool functions = is_pid(spec->prov, &s);
         const struct target *p = process_of(u, s.pid);
@@ -773,7 +790,7 @@ int kuser_match(struct kuser *u, const struct probe_spec *spec, kprobes_fn fn, v
         u->oom |= prov == NULL;
         for (struct file *f = p != NULL ? p->files : NULL; f != NULL && err == 0 && !u->oom;
              f = f->next) {
-            if (!is_module(spec->mod, f))
+            if ((fresh && !f->fresh) || !is_module(spec->mod, f))
                 continue;
             if (functions) {
                 read_functions(u, f);
@@ -788,6 +805,48 @@ int kuser_match(struct kuser *u, const struct probe_spec *spec, kprobes_fn fn, v
     }
     return err == 0 && u->oom ? diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes")
                               : err;
+}
+
+int kuser_match(struct kuser *u, const struct probe_spec *spec, kprobes_fn fn, void *arg,
+                struct diags *d)
+{
+    if (spec->id == 0)
+        return match(u, spec, false, fn, arg, d);
+    const struct kprobe *p = kuser_by_id(u, spec->id);
+    return p != NULL ? fn(arg, p) : 0;
+}
+
+int kuser_match_new(struct kuser *u, const struct probe_spec *spec, kprobes_fn fn, void *arg,
+                    struct diags *d)
+{
+    return spec->id == 0 ? match(u, spec, true, fn, arg, d) : 0;
+}
+
+bool kuser_any(const struct kuser *u)
+{
+    for (const struct target *p = u->processes; p != NULL; p = p->next)
+        if (p->files != NULL)
+            return true;
+    return false;
+}
+
+bool kuser_look(struct kuser *u)
+{
+    size_t n = 0;
+    for (struct target *p = u->processes; p != NULL; p = p->next) {
+        if (p->files == NULL)
+            continue;
+        ksyms_changed(u->syms, p->pid);
+        n += add_files(u, p, true);
+    }
+    return n > 0;
+}
+
+void kuser_settled(struct kuser *u)
+{
+    for (struct target *p = u->processes; p != NULL; p = p->next)
+        for (struct file *f = p->files; f != NULL; f = f->next)
+            f->fresh = false;
 }
 
 const struct kprobe *kuser_by_id(const struct kuser *u, uint32_t id)
@@ -816,6 +875,54 @@ const struct kprobe_arg *kuser_args(const struct kprobe *p, size_t *n)
     const struct place *of = (const struct place *)(const void *)p; /* it begins with it */
     *n = of->nargs;
     return of->arg;
+}
+
+/* -- dynamic linkers --------------------------------------------------------------------------- */
+
+/* Returns where the kernel has put the dynamic linker of a process; 0: it has none. */
+static uint64_t linker_base(uint64_t pid)
+{
+    char path[64];
+    Elf64_auxv_t v;
+    uint64_t at = 0;
+    snprintf(path, sizeof path, "/proc/%llu/auxv", (unsigned long long)pid);
+    FILE *f = fopen(path, "re");
+    while (f != NULL && at == 0 && fread(&v, sizeof v, 1, f) == 1 && v.a_type != AT_NULL)
+        at = v.a_type == AT_BASE ? v.a_un.a_val : 0;
+    if (f != NULL)
+        fclose(f);
+    return at;
+}
+
+static void take_symbol(void *arg, const char *name, size_t len, uint64_t at, uint64_t size,
+                        bool chosen)
+{
+    static const char *const names[] = {"_dl_debug_state", "dl_debug_state"}; /* glibc, musl */
+    (void)size;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !chosen; i++)
+        if (len == strlen(names[i]) && memcmp(name, names[i], len) == 0)
+            *(uint64_t *)arg = at;
+}
+
+int kuser_linkers(struct kuser *u, kuser_linker_fn *fn, void *arg)
+{
+    int err = 0;
+    for (struct target *p = u->processes; p != NULL && err == 0; p = p->next) {
+        const uint64_t base = linker_base(p->pid);
+        struct file *linker = NULL; /* the first file from there on */
+        for (struct file *f = p->files; f != NULL && base != 0; f = f->next)
+            if (f->of.start >= base && (linker == NULL || f->of.start < linker->of.start))
+                linker = f;
+        const int fd = linker != NULL ? open_once(linker) : -1;
+        uint64_t at = 0, offset;
+        if (fd < 0)
+            continue;
+        kelf_symbols(fd, take_symbol, &at);
+        if (at != 0 && in_file(linker->elf.segment, linker->elf.nsegments, at, &offset))
+            err = fn(arg, &(struct kuser_linker){p->pid, fd, offset, u->first_namespace});
+        close(fd);
+    }
+    return err;
 }
 
 /* -- why nothing matched ----------------------------------------------------------------------- */
@@ -857,12 +964,13 @@ static void names_of(const struct target *p, const char *mod, bool functions, co
 }
 
 static const char *nearest(struct kuser *u, const char *what, const char *name,
-                           const struct near *among, const struct target *p)
+                           const struct near *among, const struct target *p, bool may_come)
 {
     const char *near = glob_exact(name) ? diag_nearest(name, among->name, among->n) : NULL;
     const char *is = near != NULL ? arena_printf(&u->mem, "; did you mean '%s'?", near) : "";
-    return arena_printf(&u->mem, "process %llu has no %s '%s'%s", (unsigned long long)p->pid, what,
-                        name, is != NULL ? is : "");
+    return arena_printf(&u->mem, "process %llu has no %s '%s'%s%s", (unsigned long long)p->pid,
+                        what, name, is != NULL ? is : "",
+                        may_come && near == NULL ? "; with -Z it may map that later" : "");
 }
 
 static bool is_there(uint64_t pid)
@@ -910,7 +1018,7 @@ const char *kuser_suggest(struct kuser *u, const struct probe_spec *spec)
             hint = arena_printf(&u->mem, "no file of process %llu that it names defines probes",
                                 (unsigned long long)p->pid);
         else if (!matches)
-            hint = nearest(u, parts[i].what, text[i], &near, p);
+            hint = nearest(u, parts[i].what, text[i], &near, p, parts[i].part == 'm');
     }
     et_free(near.name);
     return hint != NULL || !functions

@@ -371,7 +371,7 @@ int session_extend(struct session *s, struct session_tier *t)
     size_t had = t->nbindings;
     for (uint32_t c = 0; c < s->img.nclauses; c++) {
         struct probe_spec spec = spec_of(s, &s->img.clauses[c]);
-        struct matching m = {.s = s, .tier = t, .clause = c};
+        struct matching m = {.s = s, .tier = t, .clause = c, .of_node = !spec_is_local(s, &spec)};
         int rc = t->t->ops->match_new(t->t, &spec, matched, &m, &s->diags);
         if (rc != 0)
             return rc;

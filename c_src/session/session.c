@@ -510,7 +510,8 @@ static int enable(struct session *s, struct session_tier *t)
         .nredact = s->opt.nredact,
         .records = s->record,
         .nrecords = s->nrecords,
-        .aggs_with_records = acts_on_aggregations(&s->img)};
+        .aggs_with_records = acts_on_aggregations(&s->img),
+        .child = s->child};
     if (!speculates(&s->img))
         asked.cleanrate = 0;
     int rc = session_told(s, t->t, &asked.told, &asked.ntold);

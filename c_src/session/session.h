@@ -97,6 +97,7 @@ struct session {
     struct options opt; /* changed by programs */
     struct out out;
     int64_t target;        /* $target */
+    pid_t child;           /* the process of a command beside the local tier; 0: none */
     const char *libraries; /* folder of our D libraries; NULL: none. Borrowed */
     struct observer watch; /* called before the reporter */
 

@@ -169,6 +169,8 @@ pid_t erltrace_target_command(erltrace_t *h, const char *command)
         t->pid = pid;
         t->stopped = h->local;
         watch(h, t);
+        if (h->local)
+            h->session.child = pid;
         if (t->command == NULL || t->node == NULL || t->cookie == NULL)
             rc = ET_ENOMEM;
     } else if (rc == 0) {
@@ -427,8 +429,6 @@ const char *erltrace_enabled(erltrace_t *h)
     return t != NULL && t->ops->enabled != NULL ? t->ops->enabled(t) : NULL;
 }
 
-int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
-{
 uint64_t erltrace_capabilities(erltrace_t *h)
 {
     uint64_t set = 0;
@@ -442,6 +442,8 @@ uint64_t erltrace_capabilities(erltrace_t *h)
     return set;
 }
 
+int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
+{
     if (!api_enter(h, ERLTRACE_STATE_RUNNING, ERLTRACE_STATE_DONE))
         return -1;
     if (fn == NULL)

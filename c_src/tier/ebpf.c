@@ -3,6 +3,7 @@
  * `work` sleeps until the next tick is due or data is to be read, fires, drains and reports, all on
  * one thread; what else fires does so in the kernel. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "engine/engine.h"
 #include "linux/kexamine.h"
 #include "linux/kload.h"
+#include "linux/kmapped.h"
 #include "linux/kpass.h"
 #include "linux/kprobes.h"
 #include "linux/krun.h"
@@ -20,6 +22,7 @@
 #include "tier/own.h"
 #include "tier/tier.h"
 #include "util/buftext.h"
+#include "util/render.h"
 
 struct ebpf {
     struct tier tier;
@@ -30,8 +33,11 @@ struct ebpf {
     struct kevent_probe *event; /* that are bound, nevents of them */
     uint32_t nevents;
     struct ksyms *syms;
-    struct kuser *user; /* probes in processes */
-    struct kpass *pass; /* probes of nodes */
+    struct kuser *user;     /* probes in processes */
+    struct kmapped *mapped; /* what tells that they have mapped files; NULL: nothing */
+    bool looked;            /* for those that came before that was there */
+    pid_t child;            /* tier_options.child */
+    struct kpass *pass;     /* probes of nodes */
     tier_progress_fn progress;
     void *progress_arg;
     uint64_t told_ns; /* when that was last called */
@@ -118,7 +124,8 @@ static int plan(struct ebpf *k, struct diags *d)
                                  .period = period,
                                  .event = k->event,
                                  .nevents = k->nevents,
-                                 .syms = k->syms};
+                                 .syms = k->syms,
+                                 .grows = kuser_any(k->user)};
     for (uint32_t i = 0; i < o->n; i++) {
         const struct own_probe *p = &o->probe[i];
         const bool sampled = p->probe.kind == PROBE_PROFILE;
@@ -172,20 +179,22 @@ static const struct probe_def *ebpf_describe(struct tier *t, uint32_t id)
 }
 
 /* Makes an event of a probe, or of one of the places that it has. */
-static void add_event(struct ebpf *k, const struct kprobe *p, const struct kprobe *id,
-                      const struct engine_binding *of, uint32_t n)
+static struct kevent_probe event_of(const struct ebpf *k, const struct kprobe *p,
+                                    const struct kprobe *id, const struct engine_binding *of,
+                                    uint32_t n)
 {
-    struct kevent_probe *e = &k->event[k->nevents++];
-    *e = (struct kevent_probe){
+    struct kevent_probe e = {
         .identity = {id->shares ? id->shown : id->id, id->prov, id->mod, id->func, id->name},
         .probe = p,
         .b = of,
         .n = n};
-    e->arg = arguments(k, p, &e->nargs);
+    e.arg = arguments(k, p, &e.nargs);
+    return e;
 }
 
 /* Collects the bindings of each of the kernel's probes, which come in the order of probes. */
-static int bind_probes(struct ebpf *k, const struct tier_binding *b, size_t n, struct diags *d)
+static int bind_probes(struct ebpf *k, const struct tier_binding *b, size_t n,
+                       struct kevent_probe **event, uint32_t *nevents, struct diags *d)
 {
     struct arena *a = &k->own.arena;
     size_t events = 0;
@@ -193,8 +202,9 @@ static int bind_probes(struct ebpf *k, const struct tier_binding *b, size_t n, s
         if (i == 0 || b[i].probe != b[i - 1].probe)
             for (const struct kprobe *p = probe_of(k, b[i].probe); p != NULL; p = p->more)
                 events++;
-    k->event = arena_array(a, events + 1, sizeof *k->event);
-    bool oom = k->event == NULL;
+    *event = arena_array(a, events + 1, sizeof **event);
+    *nevents = 0;
+    bool oom = *event == NULL;
     for (size_t i = 0, count; i < n && !oom; i += count) {
         for (count = 1; i + count < n && b[i + count].probe == b[i].probe; count++)
             ;
@@ -204,7 +214,7 @@ static int bind_probes(struct ebpf *k, const struct tier_binding *b, size_t n, s
         for (size_t j = 0; of != NULL && j < count; j++)
             of[j] = (struct engine_binding){b[i + j].epid, b[i + j].clause};
         for (const struct kprobe *p = id; of != NULL && p != NULL; p = p->more)
-            add_event(k, p, id, of, (uint32_t)count);
+            (*event)[(*nevents)++] = event_of(k, p, id, of, (uint32_t)count);
     }
     return oom ? diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for probes") : 0;
 }
@@ -237,7 +247,7 @@ static int ebpf_enable(struct tier *t, const struct dif_image *img, const void *
     if (err == 0)
         err = own_bind(&k->own, b, n, d);
     if (err == 0)
-        err = bind_probes(k, b, n, d);
+        err = bind_probes(k, b, n, &k->event, &k->nevents, d);
     if (err == 0)
         err = plan(k, d);
     if (err == 0 && opt->cpu >= 0)
@@ -269,6 +279,7 @@ static int ebpf_enable(struct tier *t, const struct dif_image *img, const void *
     own_pace(&k->own, opt->switchrate, opt->aggrate);
     k->progress = opt->progress;
     k->progress_arg = opt->progress_arg;
+    k->child = opt->child;
     return 0;
 }
 
@@ -284,11 +295,89 @@ static bool placing(void *arg, size_t done, size_t all)
     return k->progress(k->progress_arg, &p);
 }
 
+struct awaiting {
+    struct ebpf *k;
+    struct diags *d;
+};
+
+static int await_linker(void *arg, const struct kuser_linker *l)
+{
+    const struct awaiting *a = arg;
+    struct ebpf *k = a->k;
+    const int err = k->mapped == NULL ? kmapped_open(&k->mapped, a->d) : 0;
+    return err != 0 ? err
+                    : kmapped_add(k->mapped, l->pid, l->fd, l->offset, l->first_namespace,
+                                  (pid_t)l->pid == k->child, a->d);
+}
+
+/* From now on it is told when processes with probes map further files. Where that is not possible a
+ * warning says so. */
+static void await_files(struct ebpf *k, struct diags *d)
+{
+    struct diags said;
+    diags_init(&said);
+    struct awaiting a = {k, &said};
+    if (kuser_linkers(k->user, await_linker, &a) != 0)
+        diag_add(d, DIAG_WARNING, NULL, "KERNEL_UPROBES", NULL,
+                 "functions of files that processes map later have no probes: %s",
+                 said.count > 0 ? said.list[0].text : "");
+    diags_free(&said);
+    if (k->mapped != NULL)
+        k->own.wake = kmapped_fd(k->mapped);
+}
+
+static bool ebpf_grown(struct tier *t)
+{
+    struct ebpf *k = self(t);
+    if (k->mapped == NULL)
+        return false;
+    const bool told = kmapped_take(k->mapped);
+    if (!told && k->looked)
+        return false;
+    k->looked = true;
+    const bool any = kuser_look(k->user);
+    if (!any)
+        kmapped_go_on(k->mapped);
+    return any;
+}
+
+static int ebpf_match_new(struct tier *t, const struct probe_spec *spec, tier_match_fn fn,
+                          void *arg, struct diags *d)
+{
+    struct match m = {fn, arg};
+    return spec->id == 0 && kuser_names(spec->prov)
+               ? kuser_match_new(self(t)->user, spec, matched, &m, d)
+               : 0;
+}
+
+/* What cannot be placed is left out, and the program goes on. */
+static int ebpf_extend(struct tier *t, const struct tier_binding *b, size_t n, struct diags *d)
+{
+    struct ebpf *k = self(t);
+    struct kevent_probe *event = NULL;
+    uint32_t nevents = 0;
+    struct diags said;
+    diags_init(&said);
+    int err = bind_probes(k, b, n, &event, &nevents, &said);
+    if (err == 0 && nevents > 0)
+        err = krun_extend(k->run, event, nevents, &said);
+    for (size_t i = 0; i < said.count; i++)
+        diag_add(d, DIAG_WARNING, NULL, said.list[i].tag, said.list[i].hint,
+                 "probes in files that were mapped later: %s", said.list[i].text);
+    diags_free(&said);
+    kuser_settled(k->user);
+    kmapped_go_on(k->mapped);
+    return 0;
+}
+
 static int ebpf_prepare(struct tier *t, struct diags *d)
 {
     struct ebpf *k = self(t);
     ksyms_ready(k->syms);
-    return krun_place(k->run, placing, k, d);
+    const int err = krun_place(k->run, placing, k, d);
+    if (err == 0)
+        await_files(k, d);
+    return err;
 }
 
 static void fire(struct tier *t, const struct own_probe *p, uint64_t late)
@@ -345,6 +434,9 @@ static int ebpf_stop(struct tier *t, struct diags *d)
     if (k->own.stopped)
         return 0;
     krun_look(k->run, true, d);
+    kmapped_close(k->mapped);
+    k->mapped = NULL;
+    k->own.wake = -1;
     krun_detach(k->run);
     krun_phase(k->run, ENGINE_END);
     fire(t, &k->own.probe[OWN_END], 0);
@@ -356,6 +448,7 @@ static int ebpf_stop(struct tier *t, struct diags *d)
 static void ebpf_close(struct tier *t)
 {
     struct ebpf *k = self(t);
+    kmapped_close(k->mapped);
     krun_destroy(k->run);
     kprobes_close(k->probes);
     kpass_close(k->pass);
@@ -406,7 +499,11 @@ static bool ebpf_symbol(struct tier *t, uint64_t pid, uint64_t address, struct t
 
 static uint64_t ebpf_keeps(struct tier *t)
 {
-    return krun_keeps(self(t)->run);
+    const struct ebpf *k = self(t);
+    const uint64_t more = UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON |
+                          UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
+                          UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
+    return krun_keeps(k->run) | (k->mapped != NULL ? more : 0);
 }
 
 struct examination {
@@ -442,6 +539,9 @@ static const struct tier_ops ebpf_ops = {
     .work = ebpf_work,
     .stop = ebpf_stop,
     .close = ebpf_close,
+    .grown = ebpf_grown,
+    .match_new = ebpf_match_new,
+    .extend = ebpf_extend,
     .target = ebpf_target,
     .fd = ebpf_fd,
     .enabled = ebpf_enabled,

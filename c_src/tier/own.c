@@ -137,7 +137,7 @@ int own_init(struct own *o, struct diags *d)
     size_t n;
     const struct probe_interval_def *def = probe_intervals(false, &n);
     bool ok = true;
-    *o = (struct own){.n = 0};
+    *o = (struct own){.wake = -1};
     arena_init(&o->arena);
     for (int i = 0; ok && i < OWN_FIXED; i++)
         ok = probe_add(o, fixed[i].kind, "dtrace", fixed[i].name, 0) != NULL;
@@ -205,7 +205,8 @@ static void wait_for_tick(const struct own *o, uint64_t limit)
     if (when <= now)
         return;
     struct timespec ts = {(time_t)((when - now) / 1000000000), (long)((when - now) % 1000000000)};
-    ppoll(NULL, 0, &ts, NULL); /* a signal ends it, as intended */
+    struct pollfd wake = {.fd = o->wake, .events = POLLIN};
+    ppoll(&wake, o->wake >= 0, &ts, NULL); /* a signal ends it, as intended */
 }
 
 /* Fires the ticks that are due, in order of time. */

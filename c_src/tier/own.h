@@ -35,6 +35,7 @@ struct own {
     cpu_set_t before;
     struct own_pace pace;
     struct buf drained;
+    int wake;     /* a descriptor that ends the wait when it becomes readable, -1: none */
     bool stopped; /* END has fired, or never will */
 };
 

@@ -154,6 +154,8 @@ struct tier_options {
     size_t nrecords;
     const struct tier_told *told; /* ntold of them, of this tier's modules; kept until close */
     size_t ntold;
+    pid_t child; /* a process that this one has started to be traced, and may let stand still for a
+                    moment; 0: none */
     bool aggs_with_records; /* the program acts on aggregations from records (printa, clear, ...) */
 };
 
@@ -278,11 +280,11 @@ struct tier_ops {
      * has no records. */
     int (*records)(struct tier *t, const char *pattern, size_t most, struct tier_modules *out,
                    struct arena *mem, struct diags *d);
-    /* Changes switchrate and aggrate, ns, while the program runs. May be NULL. */
-    void (*rates)(struct tier *t, int64_t switchrate, int64_t aggrate);
     /* Returns the capabilities (util/capabilities.h) that this process needs from go on, while the
      * program runs and what it reports is printed. May be NULL: that is not known. */
     uint64_t (*keeps)(struct tier *t);
+    /* Changes switchrate and aggrate, ns, while the program runs. May be NULL. */
+    void (*rates)(struct tier *t, int64_t switchrate, int64_t aggrate);
 };
 
 struct tier {
