@@ -54,7 +54,8 @@ static long (*const bpf_loop)(u32 n, void *function, void *arg, u64 flags) = (vo
 #define HIDE(v) asm volatile("" : "+r"(v))
 
 /* Places in struct pt_regs of x86-64: elsewhere neither files nor Erlang VMs are known. */
-enum { USER_BP = 4, USER_IP = 16, USER_SP = 19 };
+enum { USER_BP = 4, USER_IP = 16, USER_CS = 17, USER_SP = 19 };
+enum { USER_CS_32 = 0x23 /* of code of 32 bits */ };
 
 /* A register of the user context, by its place in struct pt_regs. */
 INLINE u64 user_register(u64 i)

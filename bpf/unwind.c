@@ -147,6 +147,8 @@ RT rt_unwind(u64 p, u64 most)
     k->compiled = 0;
     if (KUNWIND == 0 || k->nustack == 0 || most > KMEM_FRAMES)
         return 0;
+    if (user_register(USER_CS) == USER_CS_32) /* its frames are smaller: the kernel knows them */
+        return 0;
     u64 space = rt_space(tgid);
     if (space == 0) {
         want(tgid);

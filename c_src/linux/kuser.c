@@ -68,6 +68,7 @@ struct file {
     bool is_program;
     bool fresh;               /* mapped since descriptions were matched */
     bool opened, read, noted; /* the file; its functions; the probes that it defines */
+    bool foreign;             /* for another kind of machine */
     struct kelf elf;          /* its segments, and functions by address */
     struct named *f;
     size_t n, cap;
@@ -261,9 +262,11 @@ static int open_once(struct file *f)
     unsigned char ident[EI_NIDENT] = {0};
     const int fd = ksyms_open_file(&f->of);
     const unsigned char class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
-    if (fd >= 0 && (pread(fd, ident, sizeof ident, 0) != sizeof ident ||
-                    memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_CLASS] != class)) {
-        close(fd); /* of another kind of machine: its registers are not known here */
+    const bool known = fd >= 0 && pread(fd, ident, sizeof ident, 0) == sizeof ident &&
+                       memcmp(ident, ELFMAG, SELFMAG) == 0;
+    if (fd >= 0 && (!known || ident[EI_CLASS] != class)) {
+        f->foreign = known; /* its registers are not known here */
+        close(fd);
         return -1;
     }
     if (fd >= 0 && !f->opened)
@@ -980,6 +983,15 @@ static bool is_there(uint64_t pid)
     return access(path, F_OK) == 0;
 }
 
+/* Returns a file that a module's name means and that is for another kind of machine, or NULL. */
+static const struct file *foreign_file(const struct target *p, const char *mod)
+{
+    for (const struct file *f = p->files; f != NULL; f = f->next)
+        if (f->foreign && is_module(mod, f))
+            return f;
+    return NULL;
+}
+
 const char *kuser_suggest(struct kuser *u, const struct probe_spec *spec)
 {
     static const struct {
@@ -1012,7 +1024,13 @@ const char *kuser_suggest(struct kuser *u, const struct probe_spec *spec)
             matches = glob_match(text[i], near.name[k]);
         for (const struct file *f = p->files; parts[i].part == 'm' && f != NULL; f = f->next)
             matches |= is_module(spec->mod, f);
-        if (near.n == 0 && functions)
+        const struct file *foreign = foreign_file(p, spec->mod);
+        if (near.n == 0 && foreign != NULL && parts[i].part != 'm')
+            hint = arena_printf(&u->mem,
+                                "%s is for another kind of machine (32 bits): its functions and "
+                                "probes cannot be traced",
+                                foreign->module);
+        else if (near.n == 0 && functions)
             hint = "the file tells of no functions: it was stripped";
         else if (near.n == 0 && parts[i].part == 'p')
             hint = arena_printf(&u->mem, "no file of process %llu that it names defines probes",
