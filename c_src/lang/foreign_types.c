@@ -107,8 +107,8 @@ static struct type *declared_here(const struct lang *l, const char *name)
 static uint32_t definition(const struct lang *l, const struct foreign_type *f)
 {
     const struct foreign *k = l->foreign;
-    const uint32_t found = k->find(k->arg, FOREIGN_STRUCT, f->name);
-    return found != 0 ? found : k->find(k->arg, FOREIGN_UNION, f->name);
+    const uint32_t found = k->find(k->arg, "", FOREIGN_STRUCT, f->name);
+    return found != 0 ? found : k->find(k->arg, "", FOREIGN_UNION, f->name);
 }
 
 static const struct type *aggregate(struct lang *l, uint32_t number, const struct foreign_type *f,
@@ -208,7 +208,9 @@ const struct type *foreign_type(struct lang *l, uint32_t number)
 const struct type *foreign_named(struct lang *l, enum foreign_kind kind, const char *name)
 {
     const struct foreign *f = foreign_of(l);
-    const uint32_t number = f ? f->find(f->arg, kind, name) : 0;
+    const char *tick = strchr(name, '`');
+    const char *module = tick ? lang_strndup(l, name, (size_t)(tick - name)) : "";
+    const uint32_t number = f ? f->find(f->arg, module, kind, tick ? tick + 1 : name) : 0;
     return number != 0 ? foreign_type(l, number) : NULL;
 }
 
@@ -221,7 +223,7 @@ bool lang_incomplete(struct lang *l, const struct type *t)
         return type_is_incomplete(t);
     const char *tag = strchr(t->sou->tag, ' ') + 1;
     const uint32_t number =
-        f->find(f->arg, t->kind == TYPE_STRUCT ? FOREIGN_STRUCT : FOREIGN_UNION, tag);
+        f->find(f->arg, "", t->kind == TYPE_STRUCT ? FOREIGN_STRUCT : FOREIGN_UNION, tag);
     if (number != 0) {
         f->type(f->arg, number, &is);
         become(t->sou, is.number, &is);

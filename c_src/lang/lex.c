@@ -454,7 +454,7 @@ static void word(struct lex *lx, const char *s, size_t n)
     }
     const struct type *type = own ? typedef_find(lx->l, s + 2, n - 2) : typedef_find(lx->l, s, n);
     if (!type && !own && can_only_be_type(lx))
-        type = foreign_named(lx->l, FOREIGN_TYPEDEF, foreign_name(lx->tok.str));
+        type = foreign_named(lx->l, FOREIGN_TYPEDEF, lx->tok.str);
     if (type && !names_find(&lx->l->globals, lx->tok.str) && !used_as_ident(lx)) {
         lx->tok.kind = TOK_TYPE;
         lx->tok.type = type;

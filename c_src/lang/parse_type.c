@@ -479,7 +479,7 @@ static const struct type *scoped_tag(struct lex *lx, const struct diag_pos *pos,
                                      const char *tag)
 {
     lx->l->knows_foreign |= !lx->l->library && !lx->l->opt->nodes; /* it speaks of the kernel */
-    const struct type *t = foreign_tag(lx->l, kw, foreign_name(tag));
+    const struct type *t = foreign_tag(lx->l, kw, tag);
     if (!t)
         lang_fail(lx->l, pos, "D_UNKNOWN", lx->l->foreign_lack,
                   "failed to resolve type %s %s: Unknown type name", lex_keyword(kw), tag);

@@ -258,7 +258,8 @@ static inline bool version_has(const struct lang_options *o, uint32_t version)
 const struct foreign *foreign_of(struct lang *l);
 /* Returns the type of that number. Call only after foreign_of has returned something. */
 const struct type *foreign_type(struct lang *l, uint32_t number);
-/* Returns the type of that kind and name; NULL: there is none, or it may not be spoken of. */
+/* Returns the type of that kind and name, which may have the scope of a module (MODULE`NAME); NULL:
+ * there is none, or it may not be spoken of. */
 const struct type *foreign_named(struct lang *l, enum foreign_kind kind, const char *name);
 /* Returns a name without the scope of the kernel proper: `NAME and vmlinux`NAME. */
 const char *foreign_name(const char *name);

@@ -13,9 +13,11 @@
  * Opening checks once that every type lies within its section, and that the names end in NUL. What
  * types say of other types is checked when it is followed. Walks over types that contain each
  * other are bounded by DEPTH, and those that branch by a budget of members as well. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,7 +28,9 @@
 #include "linux/kbtf.h"
 #include "util/buftext.h"
 
-#define KERNEL "/sys/kernel/btf/vmlinux"
+#define FOLDER "/sys/kernel/btf"
+#define PROPER "vmlinux"
+#define KERNEL FOLDER "/" PROPER
 
 enum {
     MAGIC = 0xeb9f,
@@ -38,18 +42,29 @@ enum {
     TEXT = 1 << 18,     /* bytes of printed text, at most */
     NAME = 1023,        /* characters of a name, at most */
     LARGEST = 64 << 20, /* bytes of a description, at most */
+    ALL = 256 << 20,    /* bytes of all, at most */
+    MODULES = 4096,     /* at most */
     TRACEPOINT_NAME_MAX = 128
 };
 #define TRACEPOINT "btf_trace_" /* begins the typedefs of tracepoints */
 
 struct kbtf {
-    uint8_t *data;     /* the whole description */
+    uint8_t *data;     /* the whole description, then the types of modules */
+    size_t len;        /* bytes there */
     const char *names; /* nnames bytes, the last one NUL */
     uint32_t nnames;   /* at least 1 */
-    uint32_t *at;      /* where each type begins in `data`; at[0] is not used */
-    uint32_t ntypes;   /* with void */
-    uint32_t *slot;    /* numbers of types by kind and name, 0: free */
-    uint32_t nslots;   /* a power of two */
+    char *all_names;   /* where they are, once there are modules; NULL: in `data` */
+    /* Of the kernel proper. */
+    uint32_t own_types, own_names;
+    struct module {
+        char *name;
+        uint32_t first; /* type */
+    } * module;         /* nmodules of them, in order of their types */
+    uint32_t nmodules;
+    uint32_t *at;    /* where each type begins in `data`; at[0] is not used */
+    uint32_t ntypes; /* with void */
+    uint32_t *slot;  /* numbers of types by kind and name, 0: free */
+    uint32_t nslots; /* a power of two */
 };
 
 /* Bytes that follow the head of each kind of type, and bytes for each of its parts. */
@@ -78,53 +93,64 @@ static int malformed(struct diags *d, const char *how)
                       "the kernel's description of its types is malformed: %s", how);
 }
 
-/* Finds where each type begins. */
-static int number_types(struct kbtf *b, size_t from, size_t to, struct diags *d)
+/* Returns the bytes of the type at p, of which `left` are there; 0: it is cut off, or of an unknown
+ * kind. */
+static size_t type_bytes(const uint8_t *p, size_t left)
 {
-    b->at = et_rearray(NULL, (to - from) / HEAD + 1, sizeof *b->at);
-    if (b->at == NULL)
-        return ET_ENOMEM;
-    b->at[0] = 0;
-    b->ntypes = 1;
-    while (from < to) {
-        if (to - from < HEAD)
-            return malformed(d, "a type is cut off");
-        uint32_t info = word_at(b->data + from + 4), kind = info >> 24 & 31;
-        if (kind == KBTF_VOID || kind >= KINDS)
-            return malformed(d, "it has a type of an unknown kind");
-        size_t len = HEAD + extra[kind].fixed + (size_t)extra[kind].each * (info & 0xffff);
-        if (to - from < len)
-            return malformed(d, "a type is cut off");
-        b->at[b->ntypes++] = (uint32_t)from;
-        from += len;
-    }
-    return 0;
+    if (left < HEAD)
+        return 0;
+    const uint32_t info = word_at(p + 4), kind = info >> 24 & 31;
+    if (kind == KBTF_VOID || kind >= KINDS)
+        return 0;
+    const size_t len = HEAD + extra[kind].fixed + (size_t)extra[kind].each * (info & 0xffff);
+    return len <= left ? len : 0;
 }
 
-/* Checks the sections of what is in b->data. */
-static int read_sections(struct kbtf *b, size_t len, struct diags *d)
+/* The sections of a description. */
+struct sections {
+    const uint8_t *types;
+    const char *names;
+    uint32_t types_len, names_len;
+    uint32_t n; /* types */
+};
+
+/* Finds the sections, and checks them. Only a module's may be without names. */
+static int read_sections(const uint8_t *data, size_t len, bool module, struct sections *out,
+                         struct diags *d)
 {
     if (len < HEADER)
         return malformed(d, "it is cut off");
     uint16_t magic;
-    memcpy(&magic, b->data, sizeof magic);
+    memcpy(&magic, data, sizeof magic);
     if (magic == SWAPPED)
         return malformed(d, "it is made for another byte order");
-    if (magic != MAGIC || b->data[2] != 1)
+    if (magic != MAGIC || data[2] != 1)
         return malformed(d, "it is not of version 1");
-    uint64_t head = word_at(b->data + 4);
-    uint64_t types = head + word_at(b->data + 8), types_len = word_at(b->data + 12);
-    uint64_t names = head + word_at(b->data + 16), names_len = word_at(b->data + 20);
+    uint64_t head = word_at(data + 4);
+    uint64_t types = head + word_at(data + 8), types_len = word_at(data + 12);
+    uint64_t names = head + word_at(data + 16), names_len = word_at(data + 20);
     if (head < HEADER || !size_within(types, types_len, len) || !size_within(names, names_len, len))
         return malformed(d, "a section is cut off");
-    b->names = (const char *)b->data + names;
-    b->nnames = (uint32_t)names_len;
-    if (names_len == 0 || b->names[names_len - 1] != '\0')
+    *out = (struct sections){data + types, (const char *)data + names, (uint32_t)types_len,
+                             (uint32_t)names_len, 0};
+    if (!(module && names_len == 0) && (names_len == 0 || out->names[names_len - 1] != '\0'))
         return malformed(d, "its names have no end");
-    for (const char *s = b->names, *end = s + names_len; s < end; s += strlen(s) + 1)
+    for (const char *s = out->names, *end = s + names_len; s < end; s += strlen(s) + 1)
         if (strlen(s) > NAME)
             return malformed(d, "a name is too long");
-    return number_types(b, types, types + types_len, d);
+    for (size_t at = 0, n; at < types_len; at += n, out->n++)
+        if ((n = type_bytes(out->types + at, types_len - at)) == 0)
+            return malformed(d, "a type is cut off, or of an unknown kind");
+    return 0;
+}
+
+/* Notes where types begin, `n` of them from a place of the data on. There is room for them. */
+static void number_types(struct kbtf *b, size_t from, uint32_t n)
+{
+    for (; n > 0; n--) {
+        b->at[b->ntypes++] = (uint32_t)from;
+        from += type_bytes(b->data + from, b->len - from);
+    }
 }
 
 static int index_names(struct kbtf *b);
@@ -136,10 +162,22 @@ static int take(struct kbtf **out, uint8_t *data, size_t len, struct diags *d)
     int err = ET_ENOMEM;
     *out = NULL;
     if (b != NULL) {
+        struct sections s;
         b->data = data;
-        err = read_sections(b, len, d);
-        if (err == 0)
+        b->len = len;
+        err = read_sections(data, len, false, &s, d);
+        b->at = err == 0 ? et_rearray(NULL, s.n + 1u, sizeof *b->at) : NULL;
+        if (err == 0 && b->at == NULL)
+            err = ET_ENOMEM;
+        if (err == 0) {
+            b->names = s.names;
+            b->nnames = b->own_names = s.names_len;
+            b->at[0] = 0;
+            b->ntypes = 1;
+            number_types(b, (size_t)(s.types - data), s.n);
+            b->own_types = b->ntypes;
             err = index_names(b);
+        }
     } else {
         et_free(data);
     }
@@ -163,43 +201,259 @@ int kbtf_read(struct kbtf **out, const void *blob, size_t len, struct diags *d)
     return take(out, data, len, d);
 }
 
-/* The file is read, not mapped: kernels before 6.16 cannot map it. */
-int kbtf_open(struct kbtf **out, struct diags *d)
+/* Reads a file. Returns its bytes, *len of them, to be freed; NULL: *why is an errno. It is read,
+ * not mapped: kernels before 6.16 cannot map it. */
+static uint8_t *read_file(int folder, const char *name, size_t *len, int *why)
 {
     struct stat st;
     uint8_t *data = NULL;
-    size_t len = 0;
     ssize_t n = 0;
+    const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    *len = 0;
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+        st.st_size <= LARGEST)
+        data = et_malloc((size_t)st.st_size);
+    while (data != NULL && *len < (size_t)st.st_size) {
+        n = read(fd, data + *len, (size_t)st.st_size - *len);
+        if (n <= 0)
+            break;
+        *len += (size_t)n;
+    }
+    *why = fd < 0 || n < 0 ? errno : ENODATA;
+    if (fd >= 0)
+        close(fd);
+    if (data != NULL && n > 0)
+        return data;
+    et_free(data);
+    return NULL;
+}
+
+int kbtf_open(struct kbtf **out, struct diags *d)
+{
+    size_t len;
+    int why;
+    uint8_t *data = read_file(AT_FDCWD, KERNEL, &len, &why);
     *out = NULL;
-    int fd = open(KERNEL, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT)
+    if (data != NULL)
+        return take(out, data, len, d);
+    if (why == ENOENT)
         return diag_error(d, ET_EUNSUP, NULL, "",
                           "probes of the kernel need a kernel built with CONFIG_DEBUG_INFO_BTF=y, "
                           "as those of most distributions are, and /sys mounted",
                           "this kernel does not describe its types: there is no " KERNEL);
-    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= LARGEST)
-        data = et_malloc((size_t)st.st_size);
-    while (data != NULL && len < (size_t)st.st_size) {
-        n = read(fd, data + len, (size_t)st.st_size - len);
-        if (n <= 0)
-            break;
-        len += (size_t)n;
-    }
-    int why = fd < 0 || n < 0 ? errno : ENODATA;
-    if (fd >= 0)
-        close(fd);
-    if (data != NULL && n > 0)
-        return take(out, data, len, d);
-    et_free(data);
     return diag_error(d, ET_EIO, NULL, "", NULL,
                       "the kernel's description of its types, " KERNEL ", cannot be read: %s",
                       strerror(why));
+}
+
+/* -- modules --------------------------------------------------------------------- */
+
+/* How numbers of a module's description become ours. */
+struct shift {
+    uint32_t types, own_types, by_types; /* how many it has */
+    uint32_t names, own_names, by_names;
+};
+
+static void put_word(uint8_t *p, uint32_t v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+static void shift_type(const struct shift *s, uint8_t *p)
+{
+    const uint32_t id = word_at(p);
+    if (id >= s->own_types)
+        put_word(p, id - s->own_types < s->types ? id + s->by_types : 0);
+}
+
+static void shift_name(const struct shift *s, uint8_t *p)
+{
+    const uint32_t at = word_at(p);
+    if (at >= s->own_names)
+        put_word(p, at - s->own_names < s->names ? at + s->by_names : 0);
+}
+
+/* Renumbers what a type refers to. */
+static void shift_all(const struct shift *s, uint8_t *p)
+{
+    const uint32_t info = word_at(p + 4), kind = info >> 24 & 31;
+    uint8_t *part = p + HEAD + extra[kind].fixed;
+    shift_name(s, p);
+    switch (kind) {
+    case KBTF_PTR:
+    case KBTF_TYPEDEF:
+    case KBTF_VOLATILE:
+    case KBTF_CONST:
+    case KBTF_RESTRICT:
+    case KBTF_FUNC:
+    case KBTF_PROTO:
+    case KBTF_VAR:
+    case KBTF_DECL_TAG:
+    case KBTF_TYPE_TAG: shift_type(s, p + 8); break;
+    case KBTF_ARRAY:
+        shift_type(s, p + HEAD);
+        shift_type(s, p + HEAD + 4);
+        break;
+    default: break;
+    }
+    for (uint32_t i = 0; i < (info & 0xffff); i++, part += extra[kind].each) {
+        if (kind == KBTF_DATASEC) {
+            shift_type(s, part);
+            continue;
+        }
+        if (extra[kind].each > 0)
+            shift_name(s, part);
+        if (kind == KBTF_STRUCT || kind == KBTF_UNION || kind == KBTF_PROTO)
+            shift_type(s, part + 4);
+    }
+}
+
+/* Makes room for a module. Returns false when memory is exhausted. */
+static bool room_for(struct kbtf *b, const struct sections *s)
+{
+    const size_t names = (size_t)b->nnames + s->names_len;
+    const size_t from = b->all_names == NULL ? (size_t)(b->names - (const char *)b->data) : 0;
+    char *all = et_realloc(b->all_names, names);
+    if (all == NULL)
+        return false;
+    if (b->all_names == NULL)
+        memcpy(all, b->data + from, b->nnames);
+    b->names = b->all_names = all;
+    uint8_t *data = et_realloc(b->data, b->len + s->types_len);
+    if (data == NULL)
+        return false;
+    b->data = data;
+    uint32_t *at = et_rearray(b->at, (size_t)b->ntypes + s->n, sizeof *at);
+    if (at == NULL)
+        return false;
+    b->at = at;
+    struct module *more = et_rearray(b->module, b->nmodules + 1u, sizeof *more);
+    if (more == NULL)
+        return false;
+    b->module = more;
+    return true;
+}
+
+int kbtf_add(struct kbtf *b, const char *module, const void *blob, size_t len, struct diags *d)
+{
+    struct sections s;
+    const int err = read_sections(blob, len, true, &s, d);
+    if (err != 0)
+        return err;
+    if (b->nmodules == MODULES || b->len + s.types_len > ALL ||
+        (size_t)b->nnames + s.names_len > ALL)
+        return malformed(d, "there are too many types");
+    char *name = et_strdup(module);
+    if (name == NULL || !room_for(b, &s)) {
+        et_free(name);
+        return diag_error(d, ET_ENOMEM, NULL, "", NULL,
+                          "out of memory for the kernel's description of its types");
+    }
+    const struct shift by = {.types = s.n,
+                             .own_types = b->own_types,
+                             .by_types = b->ntypes - b->own_types,
+                             .names = s.names_len,
+                             .own_names = b->own_names,
+                             .by_names = b->nnames - b->own_names};
+    b->module[b->nmodules++] = (struct module){name, b->ntypes};
+    if (s.names_len > 0)
+        memcpy(b->all_names + b->nnames, s.names, s.names_len);
+    b->nnames += s.names_len;
+    const size_t from = b->len;
+    if (s.types_len > 0)
+        memcpy(b->data + from, s.types, s.types_len);
+    b->len += s.types_len;
+    const uint32_t first = b->ntypes;
+    number_types(b, from, s.n);
+    for (uint32_t id = first; id < b->ntypes; id++)
+        shift_all(&by, b->data + b->at[id]);
+    return 0;
+}
+
+int kbtf_index(struct kbtf *b, struct diags *d)
+{
+    et_free(b->slot);
+    b->slot = NULL;
+    return index_names(b) == 0
+               ? 0
+               : diag_error(d, ET_ENOMEM, NULL, "", NULL,
+                            "out of memory for the kernel's description of its types");
+}
+
+static int is_module(const struct dirent *e)
+{
+    return e->d_name[0] != '.' && strcmp(e->d_name, PROPER) != 0;
+}
+
+int kbtf_add_folder(struct kbtf *b, const char *folder, struct diags *d)
+{
+    struct dirent **list;
+    int err = 0, why;
+    const int n = scandir(folder, &list, is_module, alphasort),
+              fd = n > 0 ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    for (int i = 0; i < n; i++) {
+        struct diags unsaid;
+        size_t len;
+        uint8_t *data = fd >= 0 && err == 0 ? read_file(fd, list[i]->d_name, &len, &why) : NULL;
+        diags_init(&unsaid);
+        if (data != NULL && kbtf_add(b, list[i]->d_name, data, len, &unsaid) == ET_ENOMEM)
+            err = diag_error(d, ET_ENOMEM, NULL, "", NULL, "out of memory for types of modules");
+        diags_free(&unsaid);
+        et_free(data);
+        free(list[i]);
+    }
+    if (n >= 0)
+        free(list);
+    if (fd >= 0)
+        close(fd);
+    return err == 0 && b->nmodules > 0 ? kbtf_index(b, d) : err;
+}
+
+int kbtf_open_all(struct kbtf **out, struct diags *d)
+{
+    int err = kbtf_open(out, d);
+    if (err == 0)
+        err = kbtf_add_folder(*out, FOLDER, d);
+    if (err != 0) {
+        kbtf_close(*out);
+        *out = NULL;
+    }
+    return err;
+}
+
+const char *kbtf_module(const struct kbtf *b, uint32_t id)
+{
+    const char *name = PROPER;
+    for (uint32_t i = 0; i < b->nmodules && b->module[i].first <= id; i++)
+        name = b->module[i].name;
+    return name;
+}
+
+uint32_t kbtf_find_in(const struct kbtf *b, const char *module, enum kbtf_kind kind,
+                      const char *name)
+{
+    uint32_t id = kbtf_find(b, kind, name);
+    if (module[0] == '\0' || id == 0 || strcmp(kbtf_module(b, id), module) == 0)
+        return id;
+    for (uint32_t i = 0; i < b->nmodules; i++) {
+        const uint32_t end = i + 1 < b->nmodules ? b->module[i + 1].first : b->ntypes;
+        if (strcmp(b->module[i].name, module) != 0)
+            continue;
+        for (id = b->module[i].first; id < end; id++)
+            if (kbtf_kind(b, id) == kind && strcmp(kbtf_name(b, id), name) == 0)
+                return id;
+    }
+    return 0;
 }
 
 void kbtf_close(struct kbtf *b)
 {
     if (b == NULL)
         return;
+    for (uint32_t i = 0; i < b->nmodules; i++)
+        et_free(b->module[i].name);
+    et_free(b->module);
+    et_free(b->all_names);
     et_free(b->slot);
     et_free(b->at);
     et_free(b->data);
@@ -549,6 +803,11 @@ uint32_t kbtf_tracepoint(const struct kbtf *b, const char *name)
     uint32_t named = kbtf_target(b, find_of(b, KBTF_FUNC, "__traceiter_", name));
     bool same = kbtf_kind(b, named) == KBTF_PROTO && parts_of(b, named) == parts_of(b, proto);
     return proto != 0 && same ? named : proto;
+}
+
+const char *kbtf_tracepoint_module(const struct kbtf *b, const char *name)
+{
+    return kbtf_module(b, find_of(b, KBTF_TYPEDEF, TRACEPOINT, name));
 }
 
 const char *kbtf_tracepoint_name(const struct kbtf *b, uint32_t id)

@@ -5,6 +5,10 @@
  * in the description is trusted: a number or a name that leads nowhere reads as void or "", a chain
  * of types that never ends as void, and each walk visits a bounded number of types.
  *
+ * Modules of the kernel have descriptions of their own, /sys/kernel/btf/MODULE, which refer to the
+ * types and names of the kernel proper, and go on from its numbers. Here each gets numbers of its
+ * own behind those of what was read before it: they are the kernel's only for the kernel proper.
+ *
  * A reader never changes after it was opened, so threads may share it. Strings are borrowed until
  * it is closed. */
 #ifndef ET_LINUX_KBTF_H
@@ -47,6 +51,15 @@ enum kbtf_kind {
 int kbtf_open(struct kbtf **out, struct diags *d);
 /* Reads a description from memory, which it copies. Fails with ET_EINVAL where it is malformed. */
 int kbtf_read(struct kbtf **out, const void *blob, size_t len, struct diags *d);
+/* Opens it with those of all modules that are loaded. What is malformed of these is left out. */
+int kbtf_open_all(struct kbtf **out, struct diags *d);
+/* Adds the description of a module, of len bytes; only before anything is looked for. Fails with
+ * ET_EINVAL where it is malformed; the reader is then as it was. kbtf_index must follow. */
+int kbtf_add(struct kbtf *b, const char *module, const void *blob, size_t len, struct diags *d);
+/* Adds the files of a folder but vmlinux, each by its name, as far as they can be read. */
+int kbtf_add_folder(struct kbtf *b, const char *folder, struct diags *d);
+/* Makes names known that were added. Returns 0 or an error with a diagnostic. */
+int kbtf_index(struct kbtf *b, struct diags *d);
 void kbtf_close(struct kbtf *b);
 
 /* Returns how many types there are, with void: their numbers are below it. */
@@ -54,6 +67,11 @@ uint32_t kbtf_count(const struct kbtf *b);
 /* Returns the first type of that kind and name, in constant time; 0: none. A struct that is only
  * declared is a KBTF_FWD. Of static functions, several can have one name. */
 uint32_t kbtf_find(const struct kbtf *b, enum kbtf_kind kind, const char *name);
+/* The same of one module, in time that grows with it; "vmlinux" is the kernel proper, "" any. */
+uint32_t kbtf_find_in(const struct kbtf *b, const char *module, enum kbtf_kind kind,
+                      const char *name);
+/* Returns the module that a type is of. */
+const char *kbtf_module(const struct kbtf *b, uint32_t id);
 enum kbtf_kind kbtf_kind(const struct kbtf *b, uint32_t id);
 const char *kbtf_name(const struct kbtf *b, uint32_t id); /* "": it has none */
 
@@ -104,6 +122,8 @@ bool kbtf_param(const struct kbtf *b, uint32_t id, uint32_t i, struct kbtf_param
  * argument of the tracepoint. The others have names on kernels since 5.10. 0: there is no such
  * tracepoint. */
 uint32_t kbtf_tracepoint(const struct kbtf *b, const char *name);
+/* Returns the module that the tracepoint is of. */
+const char *kbtf_tracepoint_module(const struct kbtf *b, const char *name);
 /* Returns the name of the tracepoint that a type stands for, if that is what it is; else NULL. */
 const char *kbtf_tracepoint_name(const struct kbtf *b, uint32_t id);
 

@@ -146,7 +146,7 @@ static const char *compile_row(struct kprobes *k, const char *prov, const struct
     const char *why = NULL;
     struct kprobe *p = &e->probe;
     *e = (struct entry){.probe = {.prov = prov,
-                                  .mod = MODULE,
+                                  .mod = kbtf_tracepoint_module(k->types, row->point),
                                   .func = row->func != NULL ? row->func : "",
                                   .name = row->name,
                                   .text = row->text,
@@ -275,7 +275,7 @@ static void add_tracepoints(struct kprobes *k, const char **name, size_t n)
         for (size_t i = 0; i < n; i++) {
             struct entry e = {.args = kinds[kind].args,
                               .probe = {.prov = kinds[kind].prov,
-                                        .mod = MODULE,
+                                        .mod = kbtf_tracepoint_module(k->types, name[i]),
                                         .func = "",
                                         .name = name[i],
                                         .text = "",
@@ -383,7 +383,7 @@ int kprobes_open(struct kprobes **out, struct diags *d)
 {
     struct kbtf *types;
     *out = NULL;
-    int err = kbtf_open(&types, d);
+    int err = kbtf_open_all(&types, d);
     return err != 0 ? err : kprobes_make(out, types, d);
 }
 

@@ -2,7 +2,8 @@
  *
  * Which ones there are is decided by the kernel's own description of its tracepoints and types
  * (kbtf.h): nothing else has to be readable, and nothing is set in the kernel. The tables
- * (ktable.h) say what DTrace's probes are there. All probes of tracepoints have the module vmlinux.
+ * (ktable.h) say what DTrace's probes are there. The module of a probe is that of its tracepoint,
+ * mostly vmlinux.
  * Their function is empty, except where a name has several sources: then it says which one.
  *
  * Besides, there are syscall:vmlinux:CALL:entry and :return for each system call

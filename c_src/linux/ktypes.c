@@ -34,17 +34,17 @@ static uint32_t plain(const struct kbtf *b, uint32_t id)
     return 0;
 }
 
-static uint32_t find(void *arg, enum foreign_kind kind, const char *name)
+static uint32_t find(void *arg, const char *module, enum foreign_kind kind, const char *name)
 {
     const struct ktypes *k = arg;
     uint32_t id = 0;
     switch (kind) {
-    case FOREIGN_STRUCT: return kbtf_find(k->types, KBTF_STRUCT, name);
-    case FOREIGN_UNION: return kbtf_find(k->types, KBTF_UNION, name);
-    case FOREIGN_TYPEDEF: return kbtf_find(k->types, KBTF_TYPEDEF, name);
+    case FOREIGN_STRUCT: return kbtf_find_in(k->types, module, KBTF_STRUCT, name);
+    case FOREIGN_UNION: return kbtf_find_in(k->types, module, KBTF_UNION, name);
+    case FOREIGN_TYPEDEF: return kbtf_find_in(k->types, module, KBTF_TYPEDEF, name);
     case FOREIGN_ENUM:
-        id = kbtf_find(k->types, KBTF_ENUM, name);
-        return id != 0 ? id : kbtf_find(k->types, KBTF_ENUM64, name);
+        id = kbtf_find_in(k->types, module, KBTF_ENUM, name);
+        return id != 0 ? id : kbtf_find_in(k->types, module, KBTF_ENUM64, name);
     default: return 0;
     }
 }
@@ -231,7 +231,7 @@ int ktypes_open(struct ktypes **out, struct diags *d)
 {
     struct kbtf *types;
     *out = NULL;
-    int err = kbtf_open(&types, d);
+    int err = kbtf_open_all(&types, d);
     return err != 0 ? err : ktypes_make(out, types, d);
 }
 

@@ -63,8 +63,8 @@ typedef bool foreign_probe_fn(void *arg, const char *prov, const char *name,
 
 struct foreign {
     void *arg;
-    /* Returns the first type of that kind and name; 0: none. */
-    uint32_t (*find)(void *arg, enum foreign_kind kind, const char *name);
+    /* Returns the first type of that kind and name in a module, "" for any; 0: none. */
+    uint32_t (*find)(void *arg, const char *module, enum foreign_kind kind, const char *name);
     void (*type)(void *arg, uint32_t number, struct foreign_type *out);
     /* Read the i-th member of a struct or union, and the i-th name of an enum. Return false after
      * the last one. */

@@ -1,8 +1,8 @@
 /* btf.c - fuzz target: what a kernel says of its types. Nothing in it is to be believed.
  *
  * A small kernel is described rightly. The input says which of its bytes are replaced, and has more
- * types behind them. Everything is asked of what can be read, and the catalogue of probes is made
- * of it. */
+ * types behind them. Everything is asked of what can be read, also once it is taken for a module of
+ * itself, and the catalogue of probes is made of it. */
 #include "fuzz.h"
 
 #include "../unit/btf_build.h"
@@ -75,6 +75,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int err = kbtf_read(&types, blob.data, blob.len, &d);
     must(err == 0 || d.errors == 1, "what is refused has a reason", &d);
     if (err == 0) {
+        btf_ask_all(types);
+        err = kbtf_add(types, "module", blob.data, blob.len, &d);
+        must(err == 0 || d.errors == 1, "a module that is refused has a reason", &d);
+        must(kbtf_index(types, &d) == 0, "names of modules are known", &d);
         btf_ask_all(types);
         must(kprobes_make(&k, types, &d) == 0, "there is a catalogue of any kernel", &d);
         struct probe_spec all = {"", "", "", "", 0};

@@ -14,14 +14,15 @@ enum { INT_SIGNED = 1, INT_CHAR = 2, INT_BOOL = 4 };
 
 struct btf_build {
     struct buf types, names;
-    uint32_t last; /* the number of the newest type */
+    uint32_t last;       /* the number of the newest type */
+    uint32_t names_from; /* of a module: where its names begin, behind those of the kernel */
 };
 
 static inline uint32_t btf_name(struct btf_build *b, const char *name)
 {
     if (b->names.len == 0)
         buf_addc(&b->names, '\0');
-    uint32_t at = (uint32_t)b->names.len;
+    uint32_t at = b->names_from + (uint32_t)b->names.len;
     if (name[0] == '\0')
         return 0;
     buf_add(&b->names, name, strlen(name) + 1);
@@ -115,6 +116,23 @@ static inline void btf_finish(struct btf_build *b, struct buf *out)
     buf_free(&b->types);
     buf_free(&b->names);
     b->last = 0;
+}
+
+/* Begins the description of a module, for the kernel that a blob describes. */
+static inline struct btf_build btf_module(const struct buf *kernel)
+{
+    uint32_t types_len, names_len, n = 0;
+    memcpy(&types_len, kernel->data + 12, sizeof types_len);
+    memcpy(&names_len, kernel->data + 20, sizeof names_len);
+    struct kbtf *k;
+    struct diags d;
+    diags_init(&d);
+    if (kbtf_read(&k, kernel->data, kernel->len, &d) == 0) {
+        n = kbtf_count(k) - 1;
+        kbtf_close(k);
+    }
+    diags_free(&d);
+    return (struct btf_build){.last = n, .names_from = names_len};
 }
 
 /* Asks a reader everything about every type, and prints it. */

@@ -23,6 +23,25 @@ static const struct foreign *ask(void *arg, const char **why)
     return world != NULL ? ktypes_foreign(world) : NULL;
 }
 
+/* A module, which knows a struct that the kernel only declares, and has others of names that the
+ * kernel has as well. */
+static void add_module(struct kbtf *types, const struct buf *kernel, struct diags *d)
+{
+    struct btf_build b = btf_module(kernel);
+    struct buf blob = BUF_INIT;
+    const uint32_t num = 1, any = btf_to(&b, KBTF_PTR, "", 0);
+    const uint32_t thing =
+        btf_parts(&b, KBTF_STRUCT, "thing", 24, PARTS({"x", num, 0}, {"y", num, 20}));
+    btf_parts(&b, KBTF_STRUCT, "small", 40, PARTS({"z", num, 36}));
+    btf_to(&b, KBTF_TYPEDEF, "thing_t", thing);
+    btf_to(&b, KBTF_TYPEDEF, "sector_t", num);
+    btf_tracepoint(&b, "thing_event", PARTS({"", any}, {"thing", btf_to(&b, KBTF_PTR, "", thing)}));
+    btf_finish(&b, &blob);
+    if (kbtf_add(types, "ext", blob.data, blob.len, d) != 0 || kbtf_index(types, d) != 0)
+        fail_msg("%s", d->list[0].text);
+    buf_free(&blob);
+}
+
 static void make(struct btf_build *b)
 {
     struct buf blob = BUF_INIT;
@@ -30,7 +49,10 @@ static void make(struct btf_build *b)
     struct diags d;
     btf_finish(b, &blob);
     diags_init(&d);
-    if (kbtf_read(&types, blob.data, blob.len, &d) != 0 || ktypes_make(&world, types, &d) != 0)
+    if (kbtf_read(&types, blob.data, blob.len, &d) != 0)
+        fail_msg("%s", d.list[0].text);
+    add_module(types, &blob, &d);
+    if (ktypes_make(&world, types, &d) != 0)
         fail_msg("%s", d.list[0].text);
     diags_free(&d);
     buf_free(&blob);
@@ -212,6 +234,33 @@ static void uses(void **state)
     gone();
 }
 
+/* Types of a module: by its name, without one where the kernel has none, and of its tracepoints. */
+static void modules(void **state)
+{
+    (void)state;
+    kernel();
+    is("sizeof (struct ext`thing)", 24);
+    is("sizeof (struct thing)", 24);
+    is("sizeof (struct `thing)", 24);
+    is("sizeof (ext`thing_t)", 24);
+    is("sizeof (struct ext`small)", 40);
+    is("sizeof (struct small)", sizeof(struct small));
+    is("sizeof (struct vmlinux`small)", sizeof(struct small));
+    is("sizeof (ext`sector_t)", 4);
+    is("sizeof (sector_t)", 8);
+    is("offsetof(struct ext`small, z)", 36);
+    good("sdt:::thing_event { trace(args[0]->y); trace(((struct ext`thing *)arg0)->x); }");
+    good("sdt:ext::thing_event { trace(args[0]->y); }");
+    good("struct mine { struct ext`thing t; char c; }; sdt:::thing_event { "
+         "trace(1 / (offsetof(struct mine, c) == 24)); }");
+    bad("sdt:vmlinux::thing_event { trace(args[0]->y); }", "D_ARGS_TYPE", "untyped");
+    bad("sdt:::thing_event { trace(sizeof (struct vmlinux`thing)); }", "D_UNKNOWN",
+        "Unknown type name");
+    bad("sdt:::thing_event { trace(sizeof (struct ext`big)); }", "D_UNKNOWN", "Unknown type name");
+    bad("sdt:::thing_event { trace(args[0]->z); }", "D_TYPE_MEMBER", "z");
+    gone();
+}
+
 /* What print() shows of a structure: the description that is in the image. */
 static void printed(void **state)
 {
@@ -352,8 +401,9 @@ static void symbols(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layouts), cmocka_unit_test(uses),    cmocka_unit_test(nobody_knows),
-        cmocka_unit_test(hostile), cmocka_unit_test(symbols), cmocka_unit_test(printed),
+        cmocka_unit_test(layouts),      cmocka_unit_test(uses),    cmocka_unit_test(modules),
+        cmocka_unit_test(nobody_knows), cmocka_unit_test(hostile), cmocka_unit_test(symbols),
+        cmocka_unit_test(printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <linux/io_uring.h>
@@ -423,6 +426,279 @@ static void memory_runs_out(void **state)
     buf_free(&whole);
 }
 
+/* -- modules ----------------------------------------------------------------------------------- */
+
+/* A kernel: int is 1, a pointer to a struct that it only declares 3, struct node 4. */
+static void small_kernel(struct buf *blob)
+{
+    struct btf_build b = {.last = 0};
+    const uint32_t num = btf_int(&b, "int", 4, INT_SIGNED);
+    btf_type(&b, KBTF_FWD, "inode_info", false, 0, 0);
+    const uint32_t info = btf_to(&b, KBTF_PTR, "", 2);
+    btf_parts(&b, KBTF_STRUCT, "node", 16, PARTS({"info", info, 0}, {"n", num, 8}));
+    btf_finish(&b, blob);
+}
+
+/* A module of it: a struct of its own, one whose name two modules have, and a tracepoint. */
+static void small_module(const struct buf *kernel, const char *own, uint32_t more, struct buf *blob)
+{
+    struct btf_build b = btf_module(kernel);
+    const uint32_t node = 4, num = 1, any = btf_to(&b, KBTF_PTR, "", 0);
+    const uint32_t self = b.last + 2; /* refers to itself before it is there */
+    const uint32_t next = btf_to(&b, KBTF_PTR, "", self);
+    const uint32_t info = btf_parts(
+        &b, KBTF_STRUCT, own, 32,
+        PARTS({"node", node, 0}, {"next", next, 16}, {"row", b.last + 2, 24}, {"far", 77777, 28}));
+    assert_int_equal(info, self);
+    btf_array(&b, num, more);
+    btf_parts(&b, KBTF_STRUCT, "both", more, PARTS({"own", num, 4}));
+    char event[32];
+    snprintf(event, sizeof event, "%s_event", own);
+    btf_tracepoint(&b, event, PARTS({"", any}, {"info", next}, {"n", num}));
+    btf_finish(&b, blob);
+}
+
+static struct kbtf *with_modules(const struct buf *kernel, const struct buf *one,
+                                 const struct buf *two)
+{
+    struct diags d;
+    struct kbtf *k;
+    diags_init(&d);
+    if (kbtf_read(&k, kernel->data, kernel->len, &d) != 0 ||
+        (one != NULL && kbtf_add(k, "one", one->data, one->len, &d) != 0) ||
+        (two != NULL && kbtf_add(k, "two", two->data, two->len, &d) != 0) || kbtf_index(k, &d) != 0)
+        fail_msg("%s", d.list[0].text);
+    diags_free(&d);
+    return k;
+}
+
+static void check_module(const struct kbtf *k, const char *module, const char *own, uint32_t more)
+{
+    struct kbtf_member m;
+    struct kbtf_param p;
+    char event[32], declared[64];
+    const uint32_t info = kbtf_find(k, KBTF_STRUCT, own);
+    assert_string_equal(kbtf_module(k, info), module);
+    assert_int_equal(kbtf_find_in(k, module, KBTF_STRUCT, own), info);
+    assert_true(kbtf_path(k, info, "node.n", &m));
+    assert_int_equal(m.bit, 64);
+    assert_string_equal(kbtf_name(k, m.type), "int");
+    assert_true(kbtf_path(k, info, "next", &m));
+    assert_int_equal(kbtf_target(k, m.type), info);
+    assert_true(kbtf_path(k, info, "row", &m));
+    assert_int_equal(kbtf_elements(k, m.type), more);
+    assert_int_equal(kbtf_size(k, m.type), 4 * (uint64_t)more);
+    assert_true(kbtf_path(k, info, "far", &m));
+    assert_int_equal(m.type, 0); /* leads out of it */
+    const uint32_t both = kbtf_find_in(k, module, KBTF_STRUCT, "both");
+    assert_int_equal(kbtf_size(k, both), more);
+    assert_string_equal(kbtf_module(k, both), module);
+    snprintf(event, sizeof event, "%s_event", own);
+    assert_string_equal(kbtf_tracepoint_module(k, event), module);
+    assert_true(kbtf_param(k, kbtf_tracepoint(k, event), 1, &p));
+    struct buf text = BUF_INIT;
+    kbtf_print(k, p.type, p.name, &text);
+    snprintf(declared, sizeof declared, "struct %s *info", own);
+    assert_string_equal(buf_str(&text), declared);
+    buf_free(&text);
+}
+
+static void modules(void **state)
+{
+    struct buf kernel = BUF_INIT, one = BUF_INIT, two = BUF_INIT;
+    (void)state;
+    small_kernel(&kernel);
+    small_module(&kernel, "inode_info", 7, &one);
+    small_module(&kernel, "other_info", 11, &two);
+    struct kbtf *k = with_modules(&kernel, &one, &two);
+    check_module(k, "one", "inode_info", 7);
+    check_module(k, "two", "other_info", 11);
+    assert_string_equal(kbtf_module(k, 4), "vmlinux");
+    assert_string_equal(kbtf_module(k, UINT32_MAX), "two");
+    assert_int_equal(kbtf_find_in(k, "vmlinux", KBTF_STRUCT, "node"), 4);
+    assert_int_equal(kbtf_find_in(k, "one", KBTF_STRUCT, "node"), 0);
+    assert_int_equal(kbtf_find_in(k, "vmlinux", KBTF_STRUCT, "both"), 0);
+    assert_int_equal(kbtf_find_in(k, "", KBTF_STRUCT, "both"),
+                     kbtf_find_in(k, "one", KBTF_STRUCT, "both"));
+    assert_int_equal(kbtf_find_in(k, "three", KBTF_STRUCT, "both"), 0);
+    btf_ask_all(k);
+    kbtf_close(k);
+    buf_free(&kernel);
+    buf_free(&one);
+    buf_free(&two);
+}
+
+/* A module's description that is cut off or differs in a byte is refused, and leaves the others
+ * whole, or is read; so is one while memory runs out. */
+static void modules_without_trust(void **state)
+{
+    static const uint8_t value[] = {0, 1, 2, 5, 13, 0x7f, 0x80, 0xff};
+    struct buf kernel = BUF_INIT, one = BUF_INIT, two = BUF_INIT;
+    struct diags d;
+    (void)state;
+    small_kernel(&kernel);
+    small_module(&kernel, "inode_info", 7, &one);
+    small_module(&kernel, "other_info", 11, &two);
+    for (size_t n = 0; n < two.len; n++) {
+        struct kbtf *k = with_modules(&kernel, &one, NULL);
+        char *copy = test_malloc(n ? n : 1);
+        memcpy(copy, two.data, n);
+        diags_init(&d);
+        assert_int_equal(kbtf_add(k, "two", copy, n, &d), ET_EINVAL);
+        assert_int_equal(kbtf_index(k, &d), 0);
+        check_module(k, "one", "inode_info", 7);
+        diags_free(&d);
+        test_free(copy);
+        kbtf_close(k);
+    }
+    for (size_t i = 0; i < two.len; i++)
+        for (size_t v = 0; v < sizeof value; v++) {
+            struct kbtf *k = with_modules(&kernel, &one, NULL);
+            const char was = two.data[i];
+            two.data[i] = (char)value[v];
+            diags_init(&d);
+            const int err = kbtf_add(k, "two", two.data, two.len, &d);
+            assert_true(err == 0 || err == ET_EINVAL);
+            assert_int_equal(kbtf_index(k, &d), 0);
+            btf_ask_all(k);
+            if (kbtf_find(k, KBTF_STRUCT, "inode_info") ==
+                kbtf_find_in(k, "one", KBTF_STRUCT, "inode_info"))
+                check_module(k, "one", "inode_info", 7);
+            diags_free(&d);
+            kbtf_close(k);
+            two.data[i] = was;
+        }
+    const unsigned long before = et_alloc_live();
+    int err = ET_ENOMEM;
+    for (unsigned long n = 1; err == ET_ENOMEM; n++) {
+        struct kbtf *k = with_modules(&kernel, &one, NULL);
+        diags_init(&d);
+        et_alloc_fail_after(n);
+        err = kbtf_add(k, "two", two.data, two.len, &d);
+        if (err == 0)
+            err = kbtf_index(k, &d);
+        et_alloc_fail_after(0);
+        kbtf_close(k);
+        diags_free(&d);
+        assert_int_equal(et_alloc_live(), before);
+    }
+    buf_free(&kernel);
+    buf_free(&one);
+    buf_free(&two);
+}
+
+static void put_file(const char *folder, const char *name, const void *bytes, size_t n)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+/* All modules of a folder, in the order of their names; what is none is left out. */
+static void folder_of_modules(void **state)
+{
+    static const char *const names[] = {"vmlinux", "two", "one", "broken", "pipe"};
+    char folder[] = "/tmp/btf-XXXXXX", path[128];
+    struct buf kernel = BUF_INIT, one = BUF_INIT, two = BUF_INIT;
+    struct diags d;
+    struct kbtf *k;
+    (void)state;
+    small_kernel(&kernel);
+    small_module(&kernel, "inode_info", 7, &one);
+    small_module(&kernel, "other_info", 11, &two);
+    assert_non_null(mkdtemp(folder));
+    put_file(folder, names[0], kernel.data, kernel.len);
+    put_file(folder, names[1], two.data, two.len);
+    put_file(folder, names[2], one.data, one.len);
+    put_file(folder, names[3], one.data, one.len / 2);
+    snprintf(path, sizeof path, "%s/%s", folder, names[4]);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    diags_init(&d);
+    assert_int_equal(kbtf_read(&k, kernel.data, kernel.len, &d), 0);
+    assert_int_equal(kbtf_add_folder(k, folder, &d), 0);
+    assert_int_equal(d.count, 0);
+    check_module(k, "one", "inode_info", 7);
+    check_module(k, "two", "other_info", 11);
+    assert_true(kbtf_find(k, KBTF_STRUCT, "inode_info") < kbtf_find(k, KBTF_STRUCT, "other_info"));
+    kbtf_close(k);
+    assert_int_equal(kbtf_read(&k, kernel.data, kernel.len, &d), 0);
+    assert_int_equal(kbtf_add_folder(k, "/nonexistent", &d), 0);
+    assert_int_equal(kbtf_find(k, KBTF_STRUCT, "node"), 4);
+    kbtf_close(k);
+    diags_free(&d);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
+    buf_free(&kernel);
+    buf_free(&one);
+    buf_free(&two);
+}
+
+/* What libbpf writes for a module is read as it was meant. */
+struct btf;
+
+static void modules_by_libbpf(void **state)
+{
+    (void)state;
+    void *lib = dlopen("libbpf.so.1", RTLD_NOW);
+    if (lib == NULL)
+        skip();
+        /* As <bpf/btf.h> has them, whose names are those of btf_build.h. */
+#define FUNCTION(result, name, ...)                                                                \
+    result (*const name)(__VA_ARGS__) =                                                            \
+        (result(*)(__VA_ARGS__))(uintptr_t)dlsym(lib, "btf__" #name);                              \
+    assert_non_null((void *)(uintptr_t)name)
+    FUNCTION(struct btf *, new_empty, void);
+    FUNCTION(struct btf *, new_empty_split, struct btf *);
+    FUNCTION(int, add_int, struct btf *, const char *, size_t, int);
+    FUNCTION(int, add_ptr, struct btf *, int);
+    FUNCTION(int, add_struct, struct btf *, const char *, uint32_t);
+    FUNCTION(int, add_field, struct btf *, const char *, int, uint32_t, uint32_t);
+    FUNCTION(const void *, raw_data, const struct btf *, uint32_t *);
+    FUNCTION(void, free, struct btf *);
+#undef FUNCTION
+    enum { SIGNED = 1 };
+    struct btf *base = new_empty();
+    const int num = add_int(base, "int", 4, SIGNED);
+    assert_int_equal(add_struct(base, "node", 8), num + 1);
+    assert_int_equal(add_field(base, "n", num, 32, 0), 0);
+    struct btf *module = new_empty_split(base);
+    const int node = num + 1, pointer = add_ptr(module, node + 2);
+    assert_int_equal(add_struct(module, "thing", 24), node + 2);
+    assert_int_equal(add_field(module, "n", num, 0, 0), 0); /* a name of the kernel's */
+    assert_int_equal(add_field(module, "node", node, 64, 0), 0);
+    assert_int_equal(add_field(module, "next_thing", pointer, 128, 0), 0);
+    uint32_t base_len, len;
+    const void *base_data = raw_data(base, &base_len), *data = raw_data(module, &len);
+    struct diags d;
+    struct kbtf *k;
+    struct kbtf_member m;
+    diags_init(&d);
+    assert_int_equal(kbtf_read(&k, base_data, base_len, &d), 0);
+    assert_int_equal(kbtf_add(k, "first", data, len, &d), 0);
+    assert_int_equal(kbtf_add(k, "second", data, len, &d), 0); /* with other numbers */
+    assert_int_equal(kbtf_index(k, &d), 0);
+    static const char *const names[] = {"first", "second"};
+    for (size_t i = 0; i < 2; i++) {
+        const uint32_t thing = kbtf_find_in(k, names[i], KBTF_STRUCT, "thing");
+        assert_string_equal(kbtf_module(k, thing), names[i]);
+        assert_true(kbtf_path(k, thing, "node.n", &m) && m.bit == 96);
+        assert_true(kbtf_path(k, thing, "n", &m) && m.bit == 0);
+        assert_true(kbtf_path(k, thing, "next_thing", &m) && kbtf_target(k, m.type) == thing);
+        assert_string_equal(m.name, "next_thing");
+    }
+    kbtf_close(k);
+    diags_free(&d);
+    free(module);
+    free(base);
+    dlclose(lib);
+}
+
 /* -- the running kernel -------------------------------------------------------------------- */
 
 /* Types that programs share with the kernel, as the compiler lays them out. */
@@ -493,12 +769,14 @@ static void known_structs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members),       cmocka_unit_test(old_bit_fields),
-        cmocka_unit_test(scalars),       cmocka_unit_test(names),
-        cmocka_unit_test(tracepoints),   cmocka_unit_test(text),
-        cmocka_unit_test(circles),       cmocka_unit_test(counts_of_4_billion),
-        cmocka_unit_test(without_trust), cmocka_unit_test(memory_runs_out),
-        cmocka_unit_test(known_structs),
+        cmocka_unit_test(members),           cmocka_unit_test(old_bit_fields),
+        cmocka_unit_test(scalars),           cmocka_unit_test(names),
+        cmocka_unit_test(tracepoints),       cmocka_unit_test(text),
+        cmocka_unit_test(circles),           cmocka_unit_test(counts_of_4_billion),
+        cmocka_unit_test(without_trust),     cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(modules),           cmocka_unit_test(modules_without_trust),
+        cmocka_unit_test(known_structs),     cmocka_unit_test(folder_of_modules),
+        cmocka_unit_test(modules_by_libbpf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
