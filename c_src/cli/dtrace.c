@@ -277,7 +277,7 @@ static void give_up_privileges(struct run *r)
         return;
     const bool done = capabilities_keep(kept);
     capabilities_names(had & kept, &names);
-    if (r->a->verbose && !r->a->json)
+    if (r->a->verbose && !r->a->json && (!done || (had & kept) != 0))
         screen_message(&r->screen,
                        done ? "privileges kept while tracing: %s"
                             : "no privilege could be given up; needed are: %s",
