@@ -314,7 +314,7 @@ static void tell_more(struct run *r, unsigned *known)
 {
     const unsigned n = erltrace_status(r->h)->probes;
     if (n > *known && r->a->verbose && !r->a->json)
-        screen_message(&r->screen, "code was loaded: %u more probe%s", n - *known,
+        screen_message(&r->screen, "code was loaded: %u more probe%s named", n - *known,
                        n - *known == 1 ? "" : "s");
     *known = n;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 #include "linux/kinsn.h"
 #include "linux/kload.h"
 #include "linux/kplace.h"
+#include "util/capabilities.h"
 
 enum { PROCESSES = 16, RING = 4096 /* bytes, of a page at least */ };
 
@@ -27,8 +29,7 @@ struct kmapped {
     const uint64_t *told; /* a page, then the ring: the writers' position */
     struct one {
         uint64_t pid;
-        int link;
-        bool stops;
+        int link, process; /* a descriptor of the process; -1: it does not stand still */
     } of[PROCESSES];
     unsigned n;
     bool stopped; /* one may stand still */
@@ -88,6 +89,9 @@ void kmapped_close(struct kmapped *m)
     if (m->taken != NULL && m->told != NULL && kmapped_take(m))
         m->stopped = true;
     kmapped_go_on(m);
+    for (unsigned i = 0; i < m->n; i++)
+        if (m->of[i].process >= 0)
+            close(m->of[i].process);
     if (m->taken != NULL)
         munmap(m->taken, m->page);
     if (m->told != NULL)
@@ -169,18 +173,26 @@ int kmapped_add(struct kmapped *m, uint64_t pid, int fd, uint64_t offset, bool c
         return failed(E2BIG, d);
     if (kinsn_unsafe(code, got > 0 ? (size_t)got : 0, true))
         return failed(EOPNOTSUPP, d);
-    const int program = load(m, pid, checks, stops);
-    if (program < 0)
+    /* Whoever is stopped must surely go on: it may have run a program of another user meanwhile,
+     * and its number may be another's. */
+    const bool can = stops && checks && (capabilities_effective() >> CAP_KILL & 1) != 0;
+    const int process = can ? (int)syscall(SYS_pidfd_open, (pid_t)pid, 0) : -1;
+    const int program = load(m, pid, checks, process >= 0);
+    if (program < 0) {
+        if (process >= 0)
+            close(process);
         return failed(-program, d);
+    }
     const int err = kplaces_attach(program, &at, keep, m, &refused, &why, d);
     close(program); /* the link holds it */
-    if (err == 0 && refused > 0)
-        return failed(why, d);
-    if (err == 0) {
+    if (err == 0 && refused == 0) {
         m->of[m->n].pid = pid;
-        m->of[m->n++].stops = stops && checks;
+        m->of[m->n++].process = process;
+        return 0;
     }
-    return err;
+    if (process >= 0)
+        close(process);
+    return err != 0 ? err : failed(why, d);
 }
 
 int kmapped_fd(const struct kmapped *m)
@@ -200,8 +212,18 @@ bool kmapped_take(struct kmapped *m)
 
 void kmapped_go_on(struct kmapped *m)
 {
+    bool left = false; /* what still stands is tried again */
     for (unsigned i = 0; i < m->n && m->stopped; i++)
-        if (m->of[i].stops)
-            kill((pid_t)m->of[i].pid, SIGCONT);
-    m->stopped = false;
+        left |= m->of[i].process >= 0 &&
+                syscall(SYS_pidfd_send_signal, m->of[i].process, SIGCONT, NULL, 0) != 0 &&
+                errno != ESRCH;
+    m->stopped = left;
+}
+
+bool kmapped_stops(const struct kmapped *m)
+{
+    for (unsigned i = 0; i < m->n; i++)
+        if (m->of[i].process >= 0)
+            return true;
+    return false;
 }

@@ -1,6 +1,7 @@
 /* krun.c - a D program in the kernel. See krun.h, and kmem.h for its memory. */
 #include "linux/krun.h"
 
+#include <errno.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
@@ -85,9 +86,9 @@ struct krun {
     struct more *more;
     uint32_t nplaces, nways;    /* places, and programs for them, with those of `more` */
     uint64_t more_at, more_end; /* where entries of `more` go next, and the end of their room */
-    size_t strings_most;
-    int switches; /* the one that notes which thread runs, or -1 */
-    int *fd;      /* attachments */
+    size_t strings_most, strings_there; /* bytes of `strings` that fit, and that are in the map */
+    int switches;                       /* the one that notes which thread runs, or -1 */
+    int *fd;                            /* attachments */
     uint32_t nfds, capfds;
     unsigned ncpus;
     struct kunwind_state *unwind; /* NULL: no stacks of programs are wanted */
@@ -286,6 +287,7 @@ static void fill(struct krun *r, const struct kentry *entry)
     memcpy(r->memory + r->consts[KCONST_STRINGS], img->strtab, img->strtab_len);
     memcpy(r->memory + r->consts[KCONST_STRINGS] + img->strtab_len, r->strings.data,
            r->strings.len);
+    r->strings_there = r->strings.len;
     struct kagg *a = (struct kagg *)(void *)(r->memory + r->consts[KCONST_AGGS]);
     for (uint32_t i = 0; i < img->naggs; i++) {
         memcpy(a[i].param, img->aggs[i].param, sizeof a[i].param);
@@ -906,6 +908,7 @@ struct placing {
     size_t n, refused;
     size_t unsafe; /* left out, as a breakpoint could change what the program does */
     bool lost;     /* one that a node's events come by is left out */
+    bool more;     /* they come while the program runs: a file that is gone is left out */
     int why;
 };
 
@@ -944,6 +947,11 @@ static int place_some(struct placing *p, size_t from, size_t n)
     const struct kprobe *first = p->probe[from];
     const int fd = ksyms_open_file(first->file), program = program_of(p, first->point);
     size_t head = 0, tail = n;
+    if (fd < 0 && p->more) {
+        p->refused += n;
+        p->why = ENOENT;
+        return 0;
+    }
     if (fd < 0)
         return diag_error(p->d, ET_EUNSUP, NULL, "KERNEL_UPROBES", NULL,
                           "%sprocess %llu does not have %s any more", no_tracing,
@@ -1056,7 +1064,7 @@ int krun_place(struct krun *r, krun_progress_fn *progress, void *arg, struct dia
 /* Writes the entries of further probes. Returns 0 or ET_ENOMEM, also when their room is used up. */
 static int fill_more(struct krun *r, struct more *m, const struct kevent_probe *event, uint32_t n)
 {
-    const size_t from = r->strings.len;
+    const size_t from = r->strings_there; /* an extension that failed may have left texts */
     if (kevents_plan(&m->events, &r->arena, &r->engine->img, event, n) != 0)
         return ET_ENOMEM;
     m->event = arena_array(&r->arena, m->events.npoints + 1u, sizeof *m->event);
@@ -1074,6 +1082,7 @@ static int fill_more(struct krun *r, struct more *m, const struct kevent_probe *
         return ET_ENOMEM;
     memcpy(r->memory + r->consts[KCONST_STRINGS] + r->engine->img.strtab_len + from,
            r->strings.data + from, r->strings.len - from);
+    r->strings_there = r->strings.len;
     kevents_fill(&m->events, r->memory, text, r);
     r->more_at = size_up(end, 64);
     return 0;
@@ -1105,7 +1114,7 @@ int krun_extend(struct krun *r, const struct kevent_probe *event, uint32_t n, st
     r->nplaces += places;
     r->nways += m->events.npoints;
     int err = event_programs(r, &m->events, m->event, d);
-    struct placing p = {.r = r, .events = &m->events, .event = m->event, .d = d};
+    struct placing p = {.r = r, .events = &m->events, .event = m->event, .d = d, .more = true};
     if (err == 0)
         err = place_events(&p, event, n, go_on, NULL);
     const struct kprobe *last = NULL;

@@ -69,6 +69,7 @@ struct file {
     bool fresh;               /* mapped since descriptions were matched */
     bool opened, read, noted; /* the file; its functions; the probes that it defines */
     bool foreign;             /* for another kind of machine */
+    bool missed;              /* it was gone when it was to be read */
     struct kelf elf;          /* its segments, and functions by address */
     struct named *f;
     size_t n, cap;
@@ -186,10 +187,14 @@ static void add_file(void *arg, const struct ksyms_file *of)
     struct adding *a = arg;
     struct kuser *u = a->u;
     static const char gone[] = " (deleted)";
-    bool known = a->p->nfiles >= FILES_MOST;
-    for (const struct file *f = a->p->files; f != NULL && !known; f = f->next)
-        known = f->of.ino == of->ino && f->of.dev == of->dev;
-    if (known)
+    for (struct file *f = a->p->files; f != NULL; f = f->next)
+        if (f->of.ino == of->ino && f->of.dev == of->dev) {
+            f->of.start = of->start; /* it may lie elsewhere now */
+            f->of.end = of->end;
+            a->n += f->fresh; /* it could not be read so far */
+            return;
+        }
+    if (a->p->nfiles >= FILES_MOST)
         return;
     const char *slash = strrchr(of->path, '/');
     struct file *f = arena_alloc(&u->mem, sizeof *f);
@@ -330,6 +335,8 @@ static void read_functions(struct kuser *u, struct file *f)
     const int fd = open_once(f);
     struct reading r = {u, f};
     size_t n = 0;
+    f->missed = fd < 0;
+    f->read = fd >= 0 || f->foreign;
     if (fd < 0)
         return;
     kelf_symbols(fd, add_function, &r);
@@ -683,6 +690,8 @@ static void read_notes(struct kuser *u, struct file *f)
     f->noted = true;
     const int fd = open_once(f);
     struct notes of = {{u, f}, 0};
+    f->missed = fd < 0;
+    f->noted = fd >= 0 || f->foreign;
     if (fd < 0)
         return;
     kelf_section(fd, ".stapsdt.base", take_address, &of.base);
@@ -849,7 +858,7 @@ void kuser_settled(struct kuser *u)
 {
     for (struct target *p = u->processes; p != NULL; p = p->next)
         for (struct file *f = p->files; f != NULL; f = f->next)
-            f->fresh = false;
+            f->fresh &= !f->opened && !f->foreign && f->missed;
 }
 
 const struct kprobe *kuser_by_id(const struct kuser *u, uint32_t id)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -45,6 +46,7 @@ static void child(char **argv, int err)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGCONT); /* it does not stand still for ever when we are killed */
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
         execvp(argv[0], argv);
     int e = errno;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/glob.h"
 #include "engine/engine.h"
 #include "linux/kexamine.h"
 #include "linux/kload.h"
@@ -35,7 +36,9 @@ struct ebpf {
     struct ksyms *syms;
     struct kuser *user;     /* probes in processes */
     struct kmapped *mapped; /* what tells that they have mapped files; NULL: nothing */
-    bool looked;            /* for those that came before that was there */
+    bool waits;             /* a description can mean such files */
+    bool told;              /* there may be some */
+    uint64_t looked_ns;     /* when they were last looked for; 0: never */
     pid_t child;            /* tier_options.child */
     struct kpass *pass;     /* probes of nodes */
     tier_progress_fn progress;
@@ -53,6 +56,7 @@ static struct ebpf *self(struct tier *t)
 struct match {
     tier_match_fn fn;
     void *arg;
+    size_t n;
 };
 
 static int matched(void *arg, const struct kprobe *p)
@@ -80,13 +84,29 @@ static bool is_of_process(const struct probe_spec *spec)
     return spec->id != 0 ? spec->id >= KUSER_ID : kuser_names(spec->prov);
 }
 
+static int matched_process(void *arg, const struct kprobe *p)
+{
+    struct match *m = arg;
+    m->n++;
+    return matched(arg, p);
+}
+
+/* A module that is named in full and has the probe is the only one that is meant. */
+static int match_process(struct ebpf *k, const struct probe_spec *spec, struct match *m,
+                         struct diags *d)
+{
+    const int err = kuser_match(k->user, spec, matched_process, m, d);
+    k->waits |= spec->id == 0 && (spec->mod[0] == '\0' || !glob_exact(spec->mod) || m->n == 0);
+    return err;
+}
+
 static int ebpf_match(struct tier *t, const struct probe_spec *spec, tier_match_fn fn, void *arg,
                       struct diags *d)
 {
     struct ebpf *k = self(t);
-    struct match m = {fn, arg};
+    struct match m = {fn, arg, 0};
     if (is_of_process(spec))
-        return kuser_match(k->user, spec, matched, &m, d);
+        return match_process(k, spec, &m, d);
     int err = own_match(&k->own, spec, fn, arg, d);
     if (err == 0 && !own_names(spec))
         err = catalogue(k, d);
@@ -125,7 +145,7 @@ static int plan(struct ebpf *k, struct diags *d)
                                  .event = k->event,
                                  .nevents = k->nevents,
                                  .syms = k->syms,
-                                 .grows = kuser_any(k->user)};
+                                 .grows = k->waits && kuser_any(k->user)};
     for (uint32_t i = 0; i < o->n; i++) {
         const struct own_probe *p = &o->probe[i];
         const bool sampled = p->probe.kind == PROBE_PROFILE;
@@ -331,10 +351,12 @@ static bool ebpf_grown(struct tier *t)
     struct ebpf *k = self(t);
     if (k->mapped == NULL)
         return false;
-    const bool told = kmapped_take(k->mapped);
-    if (!told && k->looked)
+    const uint64_t now = monotonic_ns();
+    k->told |= kmapped_take(k->mapped) || k->looked_ns == 0;
+    if (!k->told || (!kmapped_stops(k->mapped) && now - k->looked_ns < TELL_NS))
         return false;
-    k->looked = true;
+    k->told = false;
+    k->looked_ns = now;
     const bool any = kuser_look(k->user);
     if (!any)
         kmapped_go_on(k->mapped);
@@ -344,7 +366,7 @@ static bool ebpf_grown(struct tier *t)
 static int ebpf_match_new(struct tier *t, const struct probe_spec *spec, tier_match_fn fn,
                           void *arg, struct diags *d)
 {
-    struct match m = {fn, arg};
+    struct match m = {fn, arg, 0};
     return spec->id == 0 && kuser_names(spec->prov)
                ? kuser_match_new(self(t)->user, spec, matched, &m, d)
                : 0;
@@ -375,7 +397,7 @@ static int ebpf_prepare(struct tier *t, struct diags *d)
     struct ebpf *k = self(t);
     ksyms_ready(k->syms);
     const int err = krun_place(k->run, placing, k, d);
-    if (err == 0)
+    if (err == 0 && k->waits)
         await_files(k, d);
     return err;
 }
@@ -503,7 +525,9 @@ static uint64_t ebpf_keeps(struct tier *t)
     const uint64_t more = UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON |
                           UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
                           UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
-    return krun_keeps(k->run) | (k->mapped != NULL ? more : 0);
+    return krun_keeps(k->run) | (k->mapped == NULL          ? 0
+                                 : kmapped_stops(k->mapped) ? more | UINT64_C(1) << CAP_KILL
+                                                            : more);
 }
 
 struct examination {

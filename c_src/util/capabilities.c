@@ -44,6 +44,7 @@ void capabilities_names(uint64_t set, struct buf *out)
     } names[] = {
         {CAP_BPF, "CAP_BPF"},
         {CAP_PERFMON, "CAP_PERFMON"},
+        {CAP_KILL, "CAP_KILL"},
         {CAP_SYS_PTRACE, "CAP_SYS_PTRACE"},
         {CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"},
         {CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE"},
