@@ -123,12 +123,13 @@ int kload_ready(struct diags *d)
         return 0;
     }
     if (errno == EPERM || errno == EACCES)
-        return diag_error(d, ET_EUNSUP, NULL, "KERNEL_PRIVILEGE",
-                          "a container's filter of system calls refuses bpf(), or the kernel is "
-                          "locked down: run it on the host",
-                          "%sthe kernel takes no programs, though this process has the "
-                          "capabilities for them: %s",
-                          no_tracing, strerror(errno));
+        return diag_error(
+            d, ET_EUNSUP, NULL, "KERNEL_PRIVILEGE",
+            "a container's filter of system calls refuses bpf(), it is root of a user "
+            "namespace only, or the kernel is locked down: run it on the host",
+            "%sthe kernel takes no programs, though this process has the "
+            "capabilities for them: %s",
+            no_tracing, strerror(errno));
     return diag_error(d, ET_EUNSUP, NULL, "KERNEL_BPF",
                       errno == ENOSYS ? "the kernel was built without CONFIG_BPF_SYSCALL" : NULL,
                       "%sthe kernel takes no programs: %s", no_tracing, strerror(errno));

@@ -35,8 +35,6 @@ struct kmapped {
     bool stopped; /* one may stand still */
 };
 
-static const char no_tracing[] = "could not enable tracing: ";
-
 static int bpf(int what, union bpf_attr *a)
 {
     const long fd = syscall(SYS_bpf, what, a, sizeof *a);
@@ -46,8 +44,7 @@ static int bpf(int what, union bpf_attr *a)
 static int failed(int why, struct diags *d)
 {
     return diag_error(d, ET_EUNSUP, NULL, "KERNEL_UPROBES", NULL,
-                      "%sfiles that processes map later are not known: %s", no_tracing,
-                      strerror(why));
+                      "the kernel does not tell of them: %s", strerror(why));
 }
 
 int kmapped_open(struct kmapped **out, struct diags *d)

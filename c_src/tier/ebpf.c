@@ -320,28 +320,30 @@ struct awaiting {
     struct diags *d;
 };
 
+/* Where it is not possible for a process, a warning says so. */
 static int await_linker(void *arg, const struct kuser_linker *l)
 {
     const struct awaiting *a = arg;
     struct ebpf *k = a->k;
-    const int err = k->mapped == NULL ? kmapped_open(&k->mapped, a->d) : 0;
-    return err != 0 ? err
-                    : kmapped_add(k->mapped, l->pid, l->fd, l->offset, l->first_namespace,
-                                  (pid_t)l->pid == k->child, a->d);
-}
-
-/* From now on it is told when processes with probes map further files. Where that is not possible a
- * warning says so. */
-static void await_files(struct ebpf *k, struct diags *d)
-{
     struct diags said;
     diags_init(&said);
-    struct awaiting a = {k, &said};
-    if (kuser_linkers(k->user, await_linker, &a) != 0)
-        diag_add(d, DIAG_WARNING, NULL, "KERNEL_UPROBES", NULL,
-                 "functions of files that processes map later have no probes: %s",
-                 said.count > 0 ? said.list[0].text : "");
+    int err = k->mapped == NULL ? kmapped_open(&k->mapped, &said) : 0;
+    if (err == 0)
+        err = kmapped_add(k->mapped, l->pid, l->fd, l->offset, l->first_namespace,
+                          (pid_t)l->pid == k->child, &said);
+    if (err != 0)
+        diag_add(a->d, DIAG_WARNING, NULL, "KERNEL_UPROBES", NULL,
+                 "functions of files that process %llu maps later have no probes: %s",
+                 (unsigned long long)l->pid, said.count > 0 ? said.list[0].text : "");
     diags_free(&said);
+    return 0;
+}
+
+/* From now on it is told when processes with probes map further files. */
+static void await_files(struct ebpf *k, struct diags *d)
+{
+    struct awaiting a = {k, d};
+    kuser_linkers(k->user, await_linker, &a);
     if (k->mapped != NULL)
         k->own.wake = kmapped_fd(k->mapped);
 }
