@@ -313,6 +313,7 @@ struct erltrace_placed {
     const char *clocks;      /* by which profile-N and wall-N take samples: "task_clock",
                                 "user_clock" (outside of the kernel), "sampler" (random times);
                                 "" without these probes */
+    uint64_t counted;        /* functions whose calls the VM counts, in place of a pattern */
 };
 /* Returns 0 to continue, another value to end the walk. */
 typedef int erltrace_placed_fn(const struct erltrace_placed *p, void *arg);

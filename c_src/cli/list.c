@@ -117,9 +117,9 @@ static void put_placed(struct buf *b, const struct erltrace_placed *p)
     json_text_field(b, "node", p->node);
     buf_printf(b,
                ",\"clauses\":%" PRIu64 ",\"left_out\":%" PRIu64 ",\"functions\":{\"meta\":%" PRIu64
-               ",\"local\":%" PRIu64 ",\"global\":%" PRIu64 "},\"filtered\":%" PRIu64
-               ",\"flags\":[",
-               p->clauses, p->left_out, p->meta, p->local, p->global, p->filtered);
+               ",\"local\":%" PRIu64 ",\"global\":%" PRIu64 ",\"counted\":%" PRIu64
+               "},\"filtered\":%" PRIu64 ",\"flags\":[",
+               p->clauses, p->left_out, p->meta, p->local, p->global, p->counted, p->filtered);
     put_flags(b, p->flags, p->processes, "true");
     if (p->flags[0] != '\0' && p->only_flags[0] != '\0')
         buf_addc(b, ',');
@@ -151,6 +151,7 @@ static void say_placed(struct run *r, const struct erltrace_placed *p)
     count_of(&b, p->meta, "function by a meta pattern", "functions by meta patterns");
     count_of(&b, p->local, "function by a local pattern", "functions by local patterns");
     count_of(&b, p->global, "function by a global pattern", "functions by global patterns");
+    count_of(&b, p->counted, "function counted by the VM", "functions counted by the VM");
     say_flags(&b, p->flags, p->processes, " and new ones");
     say_flags(&b, p->only_flags, p->only_processes, "");
     count_of(&b, p->ports, "port", "ports");

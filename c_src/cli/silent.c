@@ -21,7 +21,7 @@ static int add_placed(const struct erltrace_placed *p, void *arg)
 {
     struct placed *all = arg;
     all->left_out += p->left_out;
-    all->functions += p->meta + p->local + p->global;
+    all->functions += p->meta + p->local + p->global + p->counted;
     all->only += p->only_processes;
     all->asked += p->filtered;
     all->filtered = all->filtered || p->only_flags[0] != '\0';

@@ -153,7 +153,8 @@ bool session_wants(struct session *s, const struct tier_probe *p, struct tier_bi
     struct probe_pids pids;
     bool function = p->kind >= PROBE_FN_ENTRY;
     enum probe_process process = probe_process(p->kind);
-    if (s->decider == NULL || s->img.clauses[b->clause].npred == 0)
+    const bool counts = p->kind == PROBE_FN_ENTRY && !s->mixed;
+    if (s->decider == NULL || (s->img.clauses[b->clause].npred == 0 && !counts))
         return true;
     struct decide_probe d = {
         .prov = known(p->prov),
@@ -173,6 +174,7 @@ bool session_wants(struct session *s, const struct tier_probe *p, struct tier_bi
         decide(s->decider, b->clause, &d, restricts && !function ? &pids : NULL);
     if (restricts)
         b->pids = function ? function_pids(s, b->clause, p->kind) : keep_pids(s, &pids);
+    b->counts = counts && v == DECIDE_ALWAYS && decide_counts(s->decider, b->clause, &d);
     return v != DECIDE_NEVER;
 }
 

@@ -514,6 +514,8 @@ static int enable(struct session *s, struct session_tier *t)
         .child = s->child};
     if (!speculates(&s->img))
         asked.cleanrate = 0;
+    if (option_on(&s->opt, OPTION_aggpercpu)) /* counters say nothing of processors */
+        asked.lower = 0;
     int rc = session_told(s, t->t, &asked.told, &asked.ntold);
     if (rc != 0)
         return rc;

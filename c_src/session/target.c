@@ -470,6 +470,7 @@ int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
             .clocks = p->clocks,
             .ns = p->ns,
             .calls = p->calls,
+            .counted = p->counted,
             .filtered = p->filtered,
             .filters = p->filtered > 0 && p->filters != NULL ? p->filters : ""};
         int rc = fn(&out, arg);

@@ -17,7 +17,8 @@
 
 enum {
     MOST_CODE = 4096, /* instructions of the longest predicate that is examined */
-    PID_STRSIZE = 64  /* a strsize that cuts no process id */
+    PID_STRSIZE = 64, /* a strsize that cuts no process id */
+    COUNTS_CODE = 256 /* instructions of the longest clause that decide_counts examines */
 };
 
 enum kind {
@@ -624,6 +625,65 @@ enum decide_verdict decide(struct decider *d, uint32_t clause, const struct deci
     if (pids != NULL)
         *pids = d->found;
     return d->verdict;
+}
+
+/* -- clauses that only count ------------------------------------------------------------------- */
+
+/* Returns whether an update adds the same at each event, to a key that is known. */
+static bool counts_key(const struct decider *d, const struct flow *f, unsigned agg)
+{
+    const struct dif_agg *a = &d->e.img.aggs[agg];
+    const unsigned n = a->keys.n;
+    if (f->depth < n || (a->func != AGG_COUNT && a->func != AGG_SUM) ||
+        (a->func == AGG_SUM && (f->depth <= n || f->tuple[n].kind != INT)))
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        const enum dif_kind kind = a->keys.key[i].kind;
+        if (kind == DIF_STRING ? f->tuple[i].kind != STR
+                               : kind > DIF_UINT || f->tuple[i].kind != INT)
+            return false;
+    }
+    return true;
+}
+
+bool decide_counts(struct decider *d, uint32_t clause, const struct decide_probe *p)
+{
+    const struct dif_clause *c = &d->e.img.clauses[clause];
+    const uint32_t *code = d->e.img.code + c->code;
+    struct flow now = {.live = true, .compared = OPEN};
+    uint32_t strings = 0;
+    bool adds = false;
+    if (c->ncode > COUNTS_CODE || decide(d, clause, p, NULL) != DECIDE_ALWAYS)
+        return false;
+    for (uint32_t pc = 0; pc < c->ncode; pc++)
+        strings += makes_string(code[pc]);
+    if (strings > ENGINE_SCRATCH_STRINGS)
+        return false;
+    show(d, p);
+    d->probe = p;
+    d->pids = NULL;
+    d->in_doubt = false;
+    d->x = (struct exec){.e = &d->e, .ts = &d->ts, .ctx = &d->ctx, .left = DECIDE_COUNTS_UNITS};
+    for (uint32_t pc = c->npred; pc < c->ncode && !d->in_doubt; pc++) {
+        const uint32_t in = code[pc], op = in >> 24;
+        struct known *a = &now.r[in >> 16 & 15];
+        if (op == DIF_OP_RET)
+            return adds;
+        if (op == DIF_OP_AGG) {
+            d->in_doubt = !counts_key(d, &now, in & 65535);
+            now.depth = 0;
+            adds = true;
+        } else if (op == DIF_OP_ADDGS) {
+            d->in_doubt = a->kind != INT;
+            *a = any; /* what the variable now is: unknown, so of no use */
+            adds = true;
+        } else if (taken_after((enum dif_op)op) != 0) {
+            return false;
+        } else {
+            step(d, &now, in);
+        }
+    }
+    return false;
 }
 
 unsigned decide_looks(const struct decider *d, uint32_t clause)

@@ -53,6 +53,10 @@ enum decide_look {
     DECIDE_LOOKS_PROCESS = 1 << 7
 };
 
+enum {
+    DECIDE_COUNTS_UNITS = 4096 /* units of work, at most, of a clause that only counts */
+};
+
 struct decider;
 /* Makes a decider for the clauses of a verified image, which is borrowed. Returns NULL when out of
  * memory. */
@@ -64,6 +68,11 @@ void decider_free(struct decider *d);
  * what the predicate reads is the same as in the previous question to this decider. */
 enum decide_verdict decide(struct decider *d, uint32_t clause, const struct decide_probe *p,
                            struct probe_pids *pids);
+/* Returns whether all that the clause does on this probe of a function follows from the probe's
+ * identity: its predicate is true, it cannot fault, and it only adds: counts and sums of constants
+ * to aggregations, by keys that are known, and constants to global variables, whose values it does
+ * not use. So to run it n times is to add n times as much. */
+bool decide_counts(struct decider *d, uint32_t clause, const struct decide_probe *p);
 /* Returns what the clause's predicate reads of all that `struct decide_probe` can tell. */
 unsigned decide_looks(const struct decider *d, uint32_t clause);
 

@@ -53,6 +53,7 @@ struct tier_binding {
     /* The clause does nothing unless argument 0 is the text of one of these processes; NULL: it may
      * run for any. Borrowed, until the tier closes. */
     const struct probe_pids *pids;
+    bool counts; /* all that it does there follows from the probe: see decide_counts */
 };
 
 /* What a tier reports; see dif/record.h for what is recorded. Any function may be NULL. */
@@ -174,6 +175,7 @@ struct tier_symbol {
 /* What the target has set for the program. */
 struct tier_placed {
     uint64_t meta, local, global; /* functions, by the kind of their trace pattern */
+    uint64_t counted;             /* functions whose calls the VM counts, in place of a pattern */
     uint64_t filtered;            /* of `meta`: those of which the VM reports only some calls */
     const char *filters;     /* the conditions of these calls, a line for each clause; or NULL */
     char flags[160];         /* on all processes; names separated by blanks */

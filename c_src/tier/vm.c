@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "etf/write.h"
 #include "base/err.h"
+#include "tier/counts.h"
 #include "tier/vm_code.h"
 #include "tier/watchers.h"
 #include "tier/vm_debug.h"
@@ -124,6 +125,25 @@ static int check_follows(struct vm *v, const struct tier_binding *b, size_t n, s
     return 0;
 }
 
+/* Decides for which functions the program's calls are only counted. Returns false when out of
+ * memory. b is sorted by probe. */
+static bool settle_counts(struct vm *v, const struct dif_image *img, const struct tier_options *opt,
+                          struct tier_binding *b, size_t n)
+{
+    struct counts_probe *p = et_calloc(n + 1, sizeof *p);
+    struct tier_probe of;
+    const struct catalog_mod *m;
+    const struct catalog_fn *f;
+    if (!p)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (catalog_probe(&v->catalog, b[i].probe, &of, &m, &f))
+            p[i] = (struct counts_probe){of.kind, of.period, f};
+    counts_settle(img, opt, b, p, n);
+    et_free(p);
+    return true;
+}
+
 /* Appends {Epid, Clause, ProbeId, Kind, Where}. */
 static bool put_binding(struct vm *v, struct buf *x, const struct dif_image *img,
                         const struct tier_binding *b)
@@ -137,7 +157,7 @@ static bool put_binding(struct vm *v, struct buf *x, const struct dif_image *img
     etf_put_uint(x, b->epid);
     etf_put_uint(x, b->clause);
     etf_put_uint(x, b->probe);
-    etf_put_uint(x, p.kind + (f ? uses(img, b, p.kind) : 0));
+    etf_put_uint(x, p.kind + (f ? uses(img, b, p.kind) : 0) + (b->counts ? PROBE_USE_COUNT : 0));
     if (f) {
         etf_put_tuple(x, 3);
         etf_put_atom(x, m->name);
@@ -438,6 +458,10 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
     if (n > 0)
         memcpy(sorted, b, n * sizeof *b);
     qsort(sorted, n, sizeof *sorted, by_probe);
+    if (!settle_counts(v, img, opt, sorted, n)) {
+        et_free(sorted);
+        return diag_error(d, ET_ENOMEM, NULL, NULL, NULL, "%s", et_strerror(ET_ENOMEM));
+    }
     const struct tier_binding *last = sorted;
     size_t nlast = n;
     e = begin_bindings(v, &x, &id, &last, &nlast, d);
@@ -564,6 +588,7 @@ static void read_placed(struct etf *r, struct tier_placed *p)
         char *words;
     } field[] = {
         {"meta", &p->meta, NULL},
+        {"counted", &p->counted, NULL},
         {"filtered", &p->filtered, NULL},
         {"local", &p->local, NULL},
         {"global", &p->global, NULL},

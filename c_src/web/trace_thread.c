@@ -28,7 +28,7 @@ static int on_placed(const struct erltrace_placed *p, void *arg)
     json_text(b, p->node);
     json_safe_int_field(b, "clauses", (int64_t)p->clauses);
     json_safe_int_field(b, "left_out", (int64_t)p->left_out);
-    json_safe_int_field(b, "functions", (int64_t)(p->meta + p->local + p->global));
+    json_safe_int_field(b, "functions", (int64_t)(p->meta + p->local + p->global + p->counted));
     json_safe_int_field(b, "filtered", (int64_t)p->filtered);
     json_safe_int_field(b, "processes", (int64_t)(p->processes + p->only_processes));
     json_text_field(b, "flags", p->flags[0] != '\0' ? p->flags : p->only_flags);

@@ -24,7 +24,7 @@
 -export([turn/2]).
 %% For the agent's other parts; the library refuses any caller but the server.
 -export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
--export([nif_loaded/0, nif_loading/1, nif_records_old/2, nif_missed/1, nif_count_missed/2, nif_count_unknown/2, nif_unknown/0, tell/3, info/2]).
+-export([nif_loaded/0, nif_loading/1, nif_records_old/2, nif_counted/3, nif_missed/1, nif_count_missed/2, nif_count_unknown/2, nif_unknown/0, tell/3, info/2]).
 -export([nif_publish/3, nif_framed/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
          nif_ports/1, nif_unknown_ports/1, nif_names/1, nif_asked/0, nif_small/0, nif_asker/1, nif_load/3, nif_stolen/0, nif_alive/1,
          nif_code_begin/1, nif_code_add/2, nif_code_scan/0, nif_code_end/0, nif_code_stale/0, nif_code_rest/0, nif_code_names/1,
@@ -40,7 +40,9 @@
 -define(VERSION, "0.1.0").
 -define(ATOMS_LEFT, 10000). % of the atom table, at least: twice what a program may name, and its functions
 
+-define(AGGREGATIONS, 2).          % a bit of what is read: RECORD_AGGS
 -define(REPLY_BYTES, 1048576).     % most bytes of blocks in one reply to read
+-define(SLOW, 500000000).          % ns: before each tick of this period or a longer one what the VM has counted is read (c_src/tier/counts.h)
 -define(READ_WAIT, 50).            % ms that a read waits for threads that are inside an event
 -define(STOP_WAIT, 2000).          % ms that stop waits for such threads
 -define(RETRY, 20).                % ms until a reply that did not fit into the connection is sent again
@@ -51,7 +53,7 @@
 -define(LOADING, erltrace_loading). % ... and of the process that loads them, which can outlive that consumer
 -define(TRIES, 150).               % attempts to take ?ATTACHING while no process is ?LOADING
 -define(GUARD, erltrace_agent_guard). % while there is no server, consumers wait for the process of this name
--define(SESSIONS, 8).              % most trace sessions that the guard knows of: there are four kinds
+-define(SESSIONS, 8).              % most trace sessions that the guard knows of: there are six kinds
 -define(FAILED, 200).              % ... when the library could not be loaded
 -define(ATTACH, 30000).            % ms that attaching may take: the agent may be removing what another consumer had set
 -define(WATCH, 1000).              % ms between two checks of what is set
@@ -281,6 +283,8 @@ info(flags_set, S) ->
     {noreply, erltrace_agent_needs:flags_set(flags_set, S)};
 info({trace_ts, _, return_from, {erlang, _, _}, _, _}, S) ->
     {noreply, erltrace_agent_loads:loaded(S)};
+info({counts, lost}, S) ->
+    {noreply, erltrace_agent_counts:lost(S)};
 info({loads, look}, S) ->
     {noreply, erltrace_agent_loads:poll(S)};
 info({loads, later}, S) ->
@@ -409,10 +413,10 @@ replaced(#s{consumers = Cs} = S) ->
     erltrace_agent_ports:remove_flags(S#s.port_flags, [], S),
     erltrace_agent_seq:remove(S#s.seq, S),
     S0 = erltrace_agent_others:deaf(erltrace_agent_loads:disarm(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(S)))),
-    [erltrace_agent_session:destroy(Session) || Session <- [S#s.session, S#s.global], Session =/= undefined, Session =/= legacy],
+    [erltrace_agent_session:destroy(Session) || Session <- [S#s.session, S#s.global, erltrace_agent_counts:session(S)], Session =/= undefined, Session =/= legacy],
     Library = dismiss_guard(S),
     purge(), % the library cannot be loaded twice
-    S1 = S0#s{nif = undefined, guard = undefined, session = erltrace_agent_session:none(S0#s.has), global = undefined, gc = undefined, flags = [], some = #{}, port_flags = [], seq = 0,
+    S1 = S0#s{nif = undefined, guard = undefined, session = erltrace_agent_session:none(S0#s.has), global = undefined, counts = undefined, gc = undefined, flags = [], some = #{}, port_flags = [], seq = 0,
               functions = #{}, hooks = #{}, globals = #{}, taken = #{},
              names = false, lost = {0, 0, 0, 0, 0}},
     Restarted = case Library of
@@ -613,8 +617,9 @@ request({enable, Image, Options, Bindings}, #c{phase = open} = C, Pid, S) ->
             erltrace_agent_seq:check(Needs),
             erltrace_agent_monitor:check(Needs, S),
             Allowed = erltrace_agent_filters:allowed(Filters, Taken, S#s.has),
+            {Counted, Wants} = erltrace_agent_counts:split(Bindings, erltrace_agent_needs:wants(Bindings, #{}), S),
             C1 = C#c{phase = enabled, program = Program, needs = Needs, special = Special, only = Only, records = Records,
-                     stacks = if Stacks -> 0; true -> none end, wants = erltrace_agent_needs:wants(Bindings, #{}),
+                     stacks = if Stacks -> 0; true -> none end, wants = Wants, counted = Counted,
                      filters = Allowed, filtered = erltrace_agent_filters:functions(Bindings, Allowed, #{}), told = erltrace_agent_monitor:told(Options, Bindings),
                      hears = lists:member({loads, 1}, Options), hooks = Hooks, stats = proplists:get_value(stats, Options, 0),
                      warnings = Cannot},
@@ -654,6 +659,7 @@ request(go, #c{phase = placed, program = P} = C, Pid, S) ->
     S1 = set_consumer(Pid, C#c{phase = running}, S),
     Kinds = maps:get(kinds, C#c.told, []),
     Tables = erltrace_agent_poll:tables(Kinds), % asked before anything else fires, so that their names come first
+    erltrace_agent_counts:begun(C, S1),
     element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(S1), % otherwise it has ended itself
     erltrace_agent_poll:fire_tables(P, Tables),
     erltrace_agent_poll:fire_processes(P, Kinds),
@@ -661,6 +667,7 @@ request(go, #c{phase = placed, program = P} = C, Pid, S) ->
     S2 = lists:foldl(fun erltrace_agent_needs:complain/2, S1, erltrace_agent_profile:apply(S1)),
     {reply, ok, erltrace_agent_load:start(S2)};
 request({read, What}, #c{program = P} = C, Pid, S) when P =/= undefined, What >= 0, What =< 3 ->
+    What band ?AGGREGATIONS =/= 0 andalso erltrace_agent_counts:read(C, S),
     {Reply, C1} = read(What, C),
     {reply, Reply, set_consumer(Pid, C1, S)};
 request({extend, Serial, Bindings}, #c{phase = running, program = P, wants = Had, filters = Filters, filtered = Filtered} = C, Pid, S) when is_integer(Serial) ->
@@ -687,6 +694,7 @@ request(stop, #c{phase = placed, program = P} = C, Pid, S) ->
     ok = nif_phase(P, stopped),
     {reply, ok, S1};
 request(stop, #c{phase = running, program = P} = C0, Pid, S) ->
+    erltrace_agent_counts:read(C0, S),
     C = erltrace_agent_profile:finish(C0, S),
     {_, S0} = apply_needs(set_consumer(Pid, C#c{phase = stopped}, S)),
     {_, S1} = erltrace_agent_meanwhile:during(undefined, S0, fun() -> {settled(?STOP_WAIT), S0} end),
@@ -809,7 +817,8 @@ tick_at(Pid, Index, Due, Ns) ->
 
 tick(Pid, Index, Due, Ns, #s{consumers = Cs} = S) ->
     case Cs of
-        #{Pid := #c{phase = running, program = P}} ->
+        #{Pid := #c{phase = running, program = P} = C} ->
+            Ns >= ?SLOW andalso erltrace_agent_counts:read(C, S),
             Late = max(0, erlang:monotonic_time(nanosecond) - Due),
             %% Timers have a resolution of milliseconds: faster ticks fire in bunches. Slower ticks that were missed are not made up for.
             Times = if Ns < 1000000 -> min(1 + Late div Ns, 10);
@@ -1073,6 +1082,7 @@ nif_extend(_Program, _Bindings) -> erlang:nif_error(not_loaded).
 nif_loading(_On) -> erlang:nif_error(not_loaded).
 nif_records_old(_Program, _Indices) -> erlang:nif_error(not_loaded).
 nif_missed(_Functions) -> erlang:nif_error(not_loaded).
+nif_counted(_Program, _How, _Values) -> erlang:nif_error(not_loaded).
 nif_count_missed(_Program, _Calls) -> erlang:nif_error(not_loaded).
 nif_count_unknown(_Program, _Messages) -> erlang:nif_error(not_loaded).
 nif_unknown() -> erlang:nif_error(not_loaded).

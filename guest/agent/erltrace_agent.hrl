@@ -9,6 +9,7 @@
 %%   erltrace_agent_only       needs for which a few processes are enough
 %%   erltrace_agent_ports      port flags
 %%   erltrace_agent_patterns   trace patterns of functions
+%%   erltrace_agent_counts     functions whose calls the VM counts in place of reporting them
 %%   erltrace_agent_filters    calls that the VM leaves out, for what predicates ask of their arguments
 %%   erltrace_agent_names      names of processes
 %%   erltrace_agent_shapes     what messages and answers of the VM look like
@@ -53,6 +54,7 @@
 -define(VALUE, 32). % returns with their values
 -define(ARGS, 64).  % arguments of calls, which local patterns do not give by themselves
 -define(FOLLOW, 128). % a token of seq_trace for the caller
+-define(COUNT, 256). % that it was called, and nothing else: it may be counted
 -define(WANT_NEEDS, [{?ENTRY, ?NEED_CALL}, {?LOCAL, ?NEED_CALL}, {?GLOBAL, ?NEED_CALL}, {?RETURN, ?NEED_RETURN},
                      {?VALUE, ?NEED_RETURN}, {?EXCEPTION, ?NEED_EXCEPTION}]).
 
@@ -70,6 +72,7 @@
     program :: reference() | undefined,
     needs = 0 :: non_neg_integer(),
     wants = #{} :: #{mfa() => 1..255},
+    counted = #{} :: #{mfa() => non_neg_integer()}, % functions whose calls the VM counts for it, and their probes: erltrace_agent_counts
     filters = #{} :: map(),        % what clauses ask of calls: erltrace_agent_filters:take/1
     filtered = #{} :: map(),       % ... of the functions in `wants`, as far as they have conditions: erltrace_agent_filters:functions/3
     %% functions whose calls are named probes, and the first arguments that are wanted
@@ -124,6 +127,7 @@
     functions = #{} :: #{mfa() => pattern()}, % set on functions
     hooks = #{} :: #{mfa() => pattern()}, % set on functions whose calls are named probes, in addition
     globals = #{} :: #{mfa() => args | false}, % functions with a pattern in the session `global`
+    counts :: undefined | {term(), #{mfa() => term()}}, % the session that counts calls (its strong handle), and of which functions
     loads :: undefined | #loads{},
     names = false :: boolean(),    % the library knows and learns the names of processes
     lost = {0, 0, 0, 0, 0},        % the last result of nif_lost

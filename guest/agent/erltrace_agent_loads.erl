@@ -248,6 +248,7 @@ look_there(#s{loads = #loads{known = Known, serial = Serial, fresh = Fresh, doin
             S;
         Ms ->
             erltrace_agent_records:loaded(Ms, S),
+            erltrace_agent_counts:look(S),
             set_again(maps:from_list([{M, true} || M <- Ms]), S),
             erlang:send_after(?PATIENCE, self(), {loads, clean, Serial + 1}),
             tell(Ms, S#s{loads = L#loads{serial = Serial + 1, known = Now,

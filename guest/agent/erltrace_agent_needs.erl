@@ -46,6 +46,7 @@ want(_, Acc) ->
 one_way(Bits) when Bits band ?VALUE =/= 0 -> Bits band (bnot ?RETURN);
 one_way(Bits) -> Bits.
 
+bits(Kind) when Kind band ?USE_COUNT =/= 0 -> ?COUNT;
 bits(Kind) when Kind band ?USE_FOLLOW =/= 0 -> bits(Kind - ?USE_FOLLOW) bor ?FOLLOW bor ?ENTRY;
 bits(Kind) when Kind band ?USE_ARGS =/= 0 -> bits(Kind - ?USE_ARGS) bor ?ARGS;
 bits(Kind) when Kind band ?USE_VALUE =/= 0 -> ?VALUE;
@@ -79,15 +80,15 @@ placed(#s{consumers = Cs}) ->
     [C || #c{phase = Phase, over = false} = C <- maps:values(Cs), ?is_placed(Phase), needs(C)].
 
 %% False for a program that has only ticks, or that is over: its bindings must not decide how the functions of others are traced.
-needs(#c{needs = N, wants = W, hooks = H, hears = Hears}) ->
-    N =/= 0 orelse W =/= #{} orelse H =/= [] orelse Hears.
+needs(#c{needs = N, wants = W, counted = Counted, hooks = H, hears = Hears}) ->
+    N =/= 0 orelse W =/= #{} orelse Counted =/= #{} orelse H =/= [] orelse Hears.
 
 %% Removes everything, as no program needs anything. From OTP 27 on all that we set goes with the session, in one step: clearing each
 %% pattern by itself would wait for all schedulers, which takes seconds on a busy node.
 no_needs(S0) ->
     ?AGENT:nif_gate(false), % first: the other call waits for a dirty scheduler
     ?AGENT:nif_publish([], [], []),
-    S = erltrace_agent_others:deaf(erltrace_agent_loads:forget(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(S0)))),
+    S = erltrace_agent_others:deaf(erltrace_agent_loads:forget(erltrace_agent_monitor:undo(erltrace_agent_poll:undo(erltrace_agent_counts:undo(S0))))),
     case S#s.session of
         legacy ->
             %% Flags first: without them calls through local patterns cost next to nothing, and patterns take long to clear.
@@ -110,21 +111,26 @@ no_needs(S0) ->
 apply_all(Running, S00) ->
     or_back(
         fun() ->
-            S0 = session(S00),
-            S = erltrace_agent_monitor:apply_needs(Running, S0),
+            S0 = erltrace_agent_counts:add(Running, session(S00)),
             or_back(
                 fun() ->
-                    {Warnings, S1} = apply_traces(Running, S),
-                    {Warnings, erltrace_agent_poll:apply_needs(Running, S1)}
+                    S = erltrace_agent_monitor:apply_needs(Running, S0),
+                    or_back(
+                        fun() ->
+                            {Warnings, S1} = apply_traces(Running, S),
+                            {Warnings, erltrace_agent_counts:trim(Running, erltrace_agent_poll:apply_needs(Running, S1))}
+                        end,
+                        fun() -> erltrace_agent_monitor:back(S0, S) end)
                 end,
-                fun() -> erltrace_agent_monitor:back(S0, S) end)
+                fun() -> erltrace_agent_counts:back(S00, S0) end)
         end,
         fun() -> sessions_back(S00) end).
 
 sessions_back(#s{session = legacy}) ->
     ok;
 sessions_back(#s{session = Session, global = Global} = S) ->
-    erltrace_agent_session:sweep([Session, Global, S#s.gc, erltrace_agent_loads:session(S), erltrace_agent_monitor:session(S)]).
+    erltrace_agent_session:sweep([Session, Global, S#s.gc, erltrace_agent_loads:session(S), erltrace_agent_monitor:session(S),
+                                  erltrace_agent_counts:session(S)]).
 
 apply_traces(Running, S00) ->
     Bits = lists:foldl(fun(#c{needs = N}, A) -> N bor A end, 0, Running),
@@ -414,7 +420,7 @@ present(S) ->
 
 %% Makes a program need nothing any more.
 idle(C) ->
-    C#c{needs = 0, wants = #{}, hooks = [], hears = false}.
+    C#c{needs = 0, wants = #{}, counted = #{}, hooks = [], hears = false}.
 
 %% A program whose exit() has run needs nothing any more, whether its consumer has noticed or not.
 drop_exiting(#s{consumers = Cs} = S) ->

@@ -6,7 +6,7 @@
 -module(erltrace_agent_patterns).
 
 -export([add_patterns/2, set_again/2, back/4, no_longer/2, remove_patterns/2, remove_all/2, remove_at_once/1, still_ours/3, owner_of/2, is_match_spec/1, globals/2]).
--export([set_loaded/3, set_globals/3, set_mark_off/2, clear_loaded/5, pattern/4, legacy/3]).
+-export([set_loaded/3, set_globals/3, set_mark_off/2, clear_loaded/5, pattern/4, legacy/3, spans/3]).
 
 -import(erltrace_agent_lib, [text/2, owner/1, names/1, functions_of/1]).
 

@@ -34,7 +34,7 @@ placed(#c{wants = Wants, needs = Needs, special = Special} = C, #s{functions = S
          {only_flags, lists:usort(lists:append(maps:values(Some))) -- All}, {only_processes, map_size(Some)},
          {ports, case Needs band ?PORTS of 0 -> 0; _ -> length(erlang:ports()) end},
          {monitors, [M || {Bit, M} <- ?MONITORS, Needs band Bit =/= 0]},
-         {clocks, erltrace_agent_profile:clocks(Special)}].
+         {clocks, erltrace_agent_profile:clocks(Special)}, {counted, map_size(C#c.counted)}].
 
 %% Functions whose calls are named probes, and that are not counted for probes of their own.
 hooked(#c{hooks = Probes, wants = Wants}, #s{hooks = Hooks, functions = Set}) ->

@@ -12,7 +12,7 @@
 
 -include("erltrace_agent.hrl").
 
--define(NAMES, [?AGENT, erltrace_loads, erltrace_gc, erltrace_global, erltrace_monitor]).
+-define(NAMES, [?AGENT, erltrace_loads, erltrace_gc, erltrace_global, erltrace_monitor, erltrace_counts]).
 
 %% Returns the value of #s.session while nothing is traced.
 -spec none(Features :: non_neg_integer()) -> legacy | undefined.

@@ -147,7 +147,8 @@
 -define(USE_ARGS, 256).
 -define(USE_VALUE, 512).
 -define(USE_FOLLOW, 1024).
--define(USES, 3840).
+-define(USE_COUNT, 4096).
+-define(USES, 7936).
 %% Classes of functions.
 -define(CLASS_BIF, 1).
 -define(CLASS_NIF, 2).

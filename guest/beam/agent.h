@@ -53,6 +53,8 @@ struct program_probe {
     unsigned uses;            /* enum probe_use, of all its clauses */
     struct engine_binding *b; /* clauses, in order */
     uint32_t n;
+    bool counted;  /* the VM counts its calls, and no event of them is this program's */
+    uint64_t last; /* ... their number at the last reading: counted.c */
 };
 
 /* Probes that were added together: when the program was enabled, or with newly loaded code. They do
@@ -280,6 +282,10 @@ void tracer_account_own(struct load_sample *sample, struct load *const *all, uin
                         struct engine_thread *t);
 /* Fires a probe of a program that belongs to no process: BEGIN, END, a tick. */
 void tracer_fire_plain(ErlNifEnv *env, struct program *p, const struct program_probe *probe);
+
+/* -- calls that the VM counts (counted.c)
+ * ------------------------------------------------------------- */
+ERL_NIF_TERM counted_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* -- USDT probes (usdt.c)
  * --------------------------------------------------------------------------- */

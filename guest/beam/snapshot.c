@@ -170,7 +170,8 @@ struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t
         s->vtime = s->vtime || p[i]->vtime;
         for (const struct program_probes *pp = &p[i]->probes; pp; pp = pp->next)
             for (uint32_t j = 0; j < pp->n; j++)
-                if (!add(s, bounds_of(s, p[i], &pp->v[j]), p[i], &pp->v[j], &pp->cost[j]))
+                if (!pp->v[j].counted &&
+                    !add(s, bounds_of(s, p[i], &pp->v[j]), p[i], &pp->v[j], &pp->cost[j]))
                     goto fail;
     }
     if (!add_hooks(env, s, wanted))

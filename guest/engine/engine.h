@@ -199,6 +199,7 @@ struct engine_ctx {
     uint64_t at, wall; /* when the event was, by CLOCK_MONOTONIC and CLOCK_REALTIME; 0: now */
     bool anywhere;     /* belongs to no CPU: engine_options.cpu does not exclude it */
     bool own;          /* BEGIN, END or an interval, not an event of the target */
+    uint64_t more;     /* events like this one that the firing stands for in addition */
     uint64_t argv[ENGINE_ARGS];
     uint64_t kept[DIF_KEPT_MOST]; /* for subr_pass.c; need not be zeroed */
     struct engine_range {

@@ -688,15 +688,15 @@ static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg, const uint6
         return;
     unsigned nargs = dif_agg_nargs(a->func);
     int64_t value = nargs > 0 ? (int64_t)tuple[a->keys.n] : 0;
-    int64_t incr = nargs > 1 ? (int64_t)tuple[a->keys.n + 1] : 1;
+    int64_t incr = nargs > 1 ? (int64_t)tuple[a->keys.n + 1] : (int64_t)(1 + x->ctx->more);
     if (x->lower && a->func == AGG_STDDEV) { /* it may be less, and it may be more */
         buffer_dropped(x->e, x->ts, RECORD_DROP_UNCOUNTED, 1);
         return;
     }
     if (aggr_update(x, h, agg, x->ts->key, n, hash_bytes(x->ts->key, n), value, incr))
-        tcount_add(&x->ts->updates, 1);
+        tcount_add(&x->ts->updates, 1 + x->ctx->more);
     else if (!x->faulted)
-        buffer_dropped(x->e, x->ts, RECORD_DROP_AGGREGATION, 1);
+        buffer_dropped(x->e, x->ts, RECORD_DROP_AGGREGATION, 1 + x->ctx->more);
 }
 
 /* Compares for SCMP: 0, 1, 2 for less, equal, greater, so that all kinds of branches agree. */
@@ -853,6 +853,7 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
             if (!exec_work(x, WORK_LOOK + e->far))
                 goto ended;
             uint64_t *at64 = (uint64_t *)(void *)(e->globals + e->vars[IMM].offset);
+            A *= 1 + x->ctx->more;
             A = int_truncate(&img->vars[IMM].type, __atomic_add_fetch(at64, A, __ATOMIC_RELAXED));
             break;
         }
@@ -1031,7 +1032,7 @@ void engine_fire(struct engine *e, struct engine_thread *t, struct engine_ctx *c
     struct tstate *ts = engine_tstate(e, t->index);
     if (__builtin_expect(ts->key == NULL, 0))
         engine_thread_init(e, ts);
-    tcount_add(&ts->fired, 1);
+    tcount_add(&ts->fired, 1 + ctx->more);
     if (ctx->own)
         tcount_add(&ts->own, 1);
     ctx->ntexts = 0;

@@ -15,8 +15,8 @@ static void words_update(const struct dif_agg *a, uint64_t *w, int64_t v, int64_
     __extension__ typedef unsigned __int128 u128;
     const int64_t *p = a->param;
     switch (a->func) {
-    case AGG_COUNT: w[0]++; break;
-    case AGG_SUM: w[0] += (uint64_t)v; break;
+    case AGG_COUNT: w[0] += (uint64_t)incr; break;
+    case AGG_SUM: w[0] += (uint64_t)v * (uint64_t)incr; break;
     case AGG_AVG:
         w[0]++;
         w[1] += (uint64_t)v;

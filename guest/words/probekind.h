@@ -32,7 +32,10 @@ enum probe_use {
     /* its callers get a token of seq_trace: follow() */
     PROBE_USE_FOLLOW = 1024,
     PROBE_USE_TIME = 2048, /* when the call began: elapsed */
-    PROBE_USES = PROBE_USE_ARGS | PROBE_USE_VALUE | PROBE_USE_FOLLOW | PROBE_USE_TIME
+    /* nothing but that there was a call: it may be counted instead of reported */
+    PROBE_USE_COUNT = 4096,
+    PROBE_USES =
+        PROBE_USE_ARGS | PROBE_USE_VALUE | PROBE_USE_FOLLOW | PROBE_USE_TIME | PROBE_USE_COUNT
 };
 
 /* What a probe of each kind needs: PROBE_NEEDS_DRIVER_READY_INPUT, a set of enum probe_need. */

@@ -120,14 +120,15 @@ static void put_erlang(void)
            "-define(USE_ARGS, %d).\n"
            "-define(USE_VALUE, %d).\n"
            "-define(USE_FOLLOW, %d).\n"
+           "-define(USE_COUNT, %d).\n"
            "-define(USES, %d).\n"
            "%%%% Classes of functions.\n"
            "-define(CLASS_BIF, %d).\n"
            "-define(CLASS_NIF, %d).\n"
            "-define(CLASS_INLINED, %d).\n"
            "-define(CLASS_PRIVATE, %d).\n",
-           PROBE_USE_ARGS, PROBE_USE_VALUE, PROBE_USE_FOLLOW, PROBE_USES, PROBE_FN_BIF,
-           PROBE_FN_NIF, PROBE_FN_INLINED, PROBE_FN_PRIVATE);
+           PROBE_USE_ARGS, PROBE_USE_VALUE, PROBE_USE_FOLLOW, PROBE_USE_COUNT, PROBE_USES,
+           PROBE_FN_BIF, PROBE_FN_NIF, PROBE_FN_INLINED, PROBE_FN_PRIVATE);
 }
 
 /* -- options ----------------------------------------------------------------------------------- */

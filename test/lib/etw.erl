@@ -481,7 +481,7 @@ traced() ->
 %% Returns what one tracer has set for probes: {flags of processes [{Pid, Flags}], flags of new ones, functions [{Text, meta | local | ...}]}.
 %% Processes with the same flags are grouped: [{Flags, [Pid]}].
 set() ->
-    Session = case [W || {Name, _} = W <- session_handles(), Name =/= erltrace_loads, Name =/= erltrace_global] of
+    Session = case [W || {Name, _} = W <- session_handles(), Name =/= erltrace_loads, Name =/= erltrace_global, Name =/= erltrace_counts] of
                   [] -> legacy;
                   [First | _] -> First
               end,

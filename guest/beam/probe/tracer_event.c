@@ -210,7 +210,7 @@ void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_N
     ev->ctx.have = 0;
     ev->ctx.nranges = 0;
     ev->ctx.anywhere = ev->ctx.own = false;
-    ev->ctx.at = ev->ctx.wall = 0;
+    ev->ctx.at = ev->ctx.wall = ev->ctx.more = 0;
     memset(ev->said, 0, sizeof ev->said);
     ev->said_caller = 0;
     ev->t = t;

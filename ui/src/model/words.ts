@@ -212,6 +212,7 @@ export const D_OPTIONS: [string, string, string, string, string][] = [
     ["cpu", "the only CPU that is traced; in a node BEGIN, END and ticks belong to no CPU and always fire", "flag", "", ""],
     ["maxload=40", "percent of a scheduler's time that the probes may take in a node", "percent", "", "100"],
     ["filters=", "off: the VM reports each call of a function, and none is left out for what the predicates ask of its arguments", "word", "", ""],
+    ["lower=yes", "no: the VM reports each call of a function, also where a program only counts calls", "word", "", ""],
     ["stats=", "reports what probes cost: each second, at this rate, or only at the end", "rate", "100ms", ""],
     ["longgc=100ms", "gc-long fires for collections that take at least this long; the minimum is 1 ms", "rate", "", ""],
     ["longschedule=100ms", "schedule-long fires for what runs at least this long; the minimum is 1 ms", "rate", "", ""],

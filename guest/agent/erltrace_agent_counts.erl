@@ -1,0 +1,193 @@
+%% erltrace_agent_counts - functions whose calls the VM counts (call_count), in place of reporting each: 8 ns a call instead of some hundred.
+%%
+%% The consumer says of a clause that all it needs of a function is that it was called (?USE_COUNT). If that holds for all clauses that a
+%% program has there, the function is counted for this program, from `go` on and for as long as its counter lasts; other programs may have
+%% its events meanwhile. The library runs the clauses once for all calls since the last reading (guest/beam/counted.c).
+%%
+%% What always holds:
+%%  * Counters are in a session of their own (OTP 27+), where nobody else clears them, and which counts no sensitive process, so not the
+%%    agent's. Before OTP 27 all tools share one counter a function, and nothing is counted: such functions are traced.
+%%  * They are only read, never set to 0; a second `true` would do that, so none is set that is set already (#s.counts). What a reading finds is
+%%    given to the library before anything else can read.
+%%  * A counter that is gone (its code was loaded again, or the session was destroyed) or went back is not trusted again: the function is traced
+%%    from there on, and the consumer is told.
+%%  * BIFs and NIFs are never counted: sessions share what clears them (OTP 27 and 28).
+-module(erltrace_agent_counts).
+
+-export([split/3, add/2, back/2, trim/2, begun/2, read/2, look/1, lost/1, session/1, undo/1]).
+
+-import(erltrace_agent_lib, [text/2, names/1]).
+
+-include("erltrace_agent.hrl").
+
+-define(STEP, 64).                 % functions that are read between two looks at the clock
+-define(PIECE, 1000).              % us of reading, after which other processes run
+
+%% Splits what a program's bindings want into the functions that are counted for it, with their probes, and what is wanted of the others.
+-spec split([tuple()], #{mfa() => pos_integer()}, #s{}) -> {#{mfa() => non_neg_integer()}, #{mfa() => 1..255}}.
+split(Bindings, Wants, #s{session = Session}) ->
+    Counted = erltrace_agent_lib:fold_list(fun({_, _, Id, Kind, MFA}, Acc) when Kind band ?USE_COUNT =/= 0, Session =/= legacy ->
+                                                   case Wants of
+                                                       #{MFA := ?COUNT} -> Acc#{MFA => Id};
+                                                       #{} -> Acc
+                                                   end;
+                                              (_, Acc) -> Acc
+                                           end, #{}, Bindings),
+    Plain = erltrace_agent_lib:filter(fun({M, F, A}, _) -> not erlang:is_builtin(M, F, A) end, Counted),
+    {Plain, maps:without(maps:keys(Plain), erltrace_agent_lib:map(fun(_, Bits) -> as_entry(Bits) end, Wants))}.
+
+as_entry(Bits) when Bits band ?COUNT =/= 0 -> (Bits band (bnot ?COUNT)) bor ?ENTRY;
+as_entry(Bits) -> Bits.
+
+%% == what is set ===============================================================================================
+
+wanted(Placed) ->
+    lists:foldl(fun(#c{counted = Counted}, Acc) -> maps:merge(Acc, Counted) end, #{}, Placed).
+
+%% Sets the counters that these consumers need and that are not set.
+-spec add([#c{}], #s{}) -> #s{}.
+add(Placed, #s{counts = Have} = S) ->
+    case wanted(Placed) of
+        Wanted when map_size(Wanted) =:= 0 -> S;
+        Wanted ->
+            {Session, Set} = case Have of
+                                 undefined -> {erltrace_agent_session:create(erltrace_counts, {?AGENT, counts}, S), #{}};
+                                 _ -> Have
+                             end,
+            New = maps:without(maps:keys(Set), Wanted),
+            erltrace_agent_meanwhile:expect(functions, map_size(New)),
+            S1 = S#s{counts = {Session, maps:merge(Set, New)}},
+            try set(New, true, Session)
+            catch
+                Class:Reason:Stack ->
+                    back(S, S1),
+                    erlang:raise(Class, Reason, Stack)
+            end,
+            S1
+    end.
+
+%% Clears what was set since the server was in state S.
+back(#s{counts = Counts}, #s{counts = Counts}) -> ok;
+back(#s{counts = undefined}, S1) -> undo(S1), ok;
+back(#s{counts = {Session, Set}}, #s{counts = {Session, Now}}) -> set(maps:without(maps:keys(Set), Now), false, Session).
+
+%% Clears the counters that none of these consumers needs.
+trim(_, #s{counts = undefined} = S) ->
+    S;
+trim(Placed, #s{counts = {Session, Set}} = S) ->
+    case wanted(Placed) of
+        Wanted when map_size(Wanted) =:= 0 -> undo(S);
+        Wanted ->
+            set(maps:without(maps:keys(Wanted), Set), false, Session),
+            S#s{counts = {Session, maps:with(maps:keys(Wanted), Set)}}
+    end.
+
+undo(#s{counts = undefined} = S) ->
+    S;
+undo(#s{counts = {Session, _}} = S) ->
+    erltrace_agent_session:destroy(Session),
+    S#s{counts = undefined}.
+
+session(#s{counts = {Session, _}}) -> Session;
+session(_) -> undefined.
+
+set(MFAs, On, Session) ->
+    Modules = erltrace_agent_lib:fold(fun({M, F, A}, _, Acc) ->
+                                          case Acc of
+                                              #{M := L} -> Acc#{M := [{F, A} | L]};
+                                              #{} -> Acc#{M => [{F, A}]}
+                                          end
+                                      end, #{}, MFAs),
+    maps:foreach(fun(M, L) ->
+                     [erltrace_agent_meanwhile:done(functions, erltrace_agent_session:function(Session, MFA, On, [call_count]))
+                      || MFA <- erltrace_agent_patterns:spans(M, L, erltrace_agent_lib:functions_of(M))]
+                 end, Modules).
+
+%% == reading ===================================================================================================
+
+%% Begins to count for a program, before anything can see its probes.
+begun(C, S) ->
+    again(take('begin', C, S)).
+
+%% Gives a program what was counted for it since the last reading.
+read(#c{phase = running, over = false} = C, S) ->
+    again(take(call, C, S));
+read(_, _) ->
+    ok.
+
+%% (Needs change by a message: the caller may be answering amid other work.)
+again([]) -> ok;
+again(_) -> self() ! {counts, lost}, ok.
+
+%% -> the functions whose counters are lost
+take(_, #c{counted = Counted}, S) when map_size(Counted) =:= 0; S#s.counts =:= undefined ->
+    [];
+take(How, #c{program = P, counted = Counted}, #s{counts = {Session, _}}) ->
+    Ids = steps(How, P, Session, maps:next(maps:iterator(Counted)), ?STEP, [], [], until()),
+    case Ids of
+        [] -> [];
+        _ ->
+            Lost = maps:from_keys(Ids, true),
+            [MFA || {MFA, Id} <- maps:to_list(Counted), is_map_key(Id, Lost)]
+    end.
+
+until() ->
+    erlang:monotonic_time(microsecond) + ?PIECE.
+
+steps(How, P, Session, {MFA, Id, Next}, N, Values, Lost, Until) when N > 0 ->
+    Value = case erltrace_agent_session:info(Session, MFA, call_count) of
+                {call_count, V} -> V;
+                _ -> gone
+            end,
+    steps(How, P, Session, maps:next(Next), N - 1, [{Id, Value} | Values], Lost, Until);
+steps(How, P, Session, Next, _, Values, Lost, Until) ->
+    More = ?AGENT:nif_counted(P, How, Values) ++ Lost,
+    case Next of
+        none -> More;
+        _ ->
+            case erlang:monotonic_time(microsecond) < Until of
+                true -> steps(How, P, Session, Next, ?STEP, [], More, Until);
+                false ->
+                    erltrace_agent_meanwhile:serve(1),
+                    steps(How, P, Session, Next, ?STEP, [], More, until())
+            end
+    end.
+
+%% == lost counters =============================================================================================
+
+%% Code was loaded: looks at the counters soon.
+look(#s{counts = undefined}) -> ok;
+look(_) -> self() ! {counts, lost}, ok.
+
+%% Traces the functions whose counters are gone.
+lost(#s{consumers = Cs} = S) ->
+    receive {counts, lost} -> lost(S)
+    after 0 ->
+        Lost = [{C, MFAs} || #c{phase = running, over = false} = C <- maps:values(Cs), MFAs <- [take(call, C, S)], MFAs =/= []],
+        case Lost of
+            [] -> S;
+            _ -> traced(Lost, S)
+        end
+    end.
+
+traced(Lost, #s{consumers = Cs, counts = {Session, Set}} = S) ->
+    Traced = maps:from_list([{C#c.pid, trace(C, MFAs)} || {C, MFAs} <- Lost]),
+    Gone = lists:append([MFAs || {_, MFAs} <- Lost]),
+    {Warnings, S1} = erltrace_agent_needs:apply_needs(S#s{consumers = maps:merge(Cs, Traced), counts = {Session, maps:without(Gone, Set)}}),
+    lists:foldl(fun({#c{pid = Pid, program = P}, MFAs}, #s{consumers = Now} = S2) ->
+                    S3 = erltrace_agent_loads:missed_by(P, MFAs, S2),
+                    case Now of
+                        #{Pid := #c{warnings = W} = C} -> S3#s{consumers = Now#{Pid := C#c{warnings = [told(MFAs) | Warnings ++ W]}}};
+                        #{} -> S3
+                    end
+                end, S1, Lost).
+
+%% What a program needs once these functions are traced for it.
+trace(#c{program = P, counted = Counted, wants = Wants} = C, MFAs) ->
+    [] = ?AGENT:nif_counted(P, 'end', [{map_get(MFA, Counted), gone} || MFA <- MFAs]),
+    C#c{counted = maps:without(MFAs, Counted), wants = maps:merge_with(fun(_, A, B) -> A bor B end, Wants, maps:from_keys(MFAs, ?ENTRY))}.
+
+told(MFAs) ->
+    text("the VM's counters of ~b function~s are gone, as their code was loaded again or somebody took them away: calls since the last reading "
+         "are not counted, and from here on these are traced: ~s",
+         [length(MFAs), case MFAs of [_] -> ""; _ -> "s" end, names(MFAs)]).
