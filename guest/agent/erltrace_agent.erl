@@ -24,7 +24,7 @@
 -export([turn/2]).
 %% For the agent's other parts; the library refuses any caller but the server.
 -export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
--export([nif_loaded/0, nif_loading/1, nif_records_old/2, nif_counted/3, nif_missed/1, nif_count_missed/2, nif_count_unknown/2, nif_unknown/0, tell/3, info/2]).
+-export([settled/0, nif_loaded/0, nif_loading/1, nif_records_old/2, nif_counted/3, nif_missed/1, nif_count_missed/2, nif_count_unknown/2, nif_unknown/0, tell/3, info/2]).
 -export([nif_publish/3, nif_framed/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
          nif_ports/1, nif_unknown_ports/1, nif_names/1, nif_asked/0, nif_small/0, nif_asker/1, nif_load/3, nif_stolen/0, nif_alive/1,
          nif_code_begin/1, nif_code_add/2, nif_code_scan/0, nif_code_end/0, nif_code_stale/0, nif_code_rest/0, nif_code_names/1,
@@ -859,6 +859,9 @@ quiet(P, Until) ->
         (now_ms() < Until andalso begin receive after 1 -> ok end, quiet(P, Until) end).
 
 %% Waits until no event can see what was removed from the snapshot.
+settled() ->
+    settled(?READ_WAIT).
+
 settled(Ms) ->
     settled_until(now_ms() + Ms).
 

@@ -174,13 +174,17 @@ traced(Lost, #s{consumers = Cs, counts = {Session, Set}} = S) ->
     Traced = maps:from_list([{C#c.pid, trace(C, MFAs)} || {C, MFAs} <- Lost]),
     Gone = lists:append([MFAs || {_, MFAs} <- Lost]),
     {Warnings, S1} = erltrace_agent_needs:apply_needs(S#s{consumers = maps:merge(Cs, Traced), counts = {Session, maps:without(Gone, Set)}}),
-    lists:foldl(fun({#c{pid = Pid, program = P}, MFAs}, #s{consumers = Now} = S2) ->
-                    S3 = erltrace_agent_loads:missed_by(P, MFAs, S2),
+    ?AGENT:settled(),
+    {Beyond, Missed, S2} = erltrace_agent_loads:missed(Gone, S1),
+    lists:foldl(fun({#c{pid = Pid, program = P, counted = Counted}, MFAs}, #s{consumers = Now} = S3) ->
+                    %% Calls of the new code that came before its patterns: their number is enough.
+                    [] = ?AGENT:nif_counted(P, add, [{map_get(MFA, Counted), N} || MFA <- MFAs, #{MFA := N} <- [Missed]]),
+                    ok = ?AGENT:nif_count_missed(P, Beyond),
                     case Now of
                         #{Pid := #c{warnings = W} = C} -> S3#s{consumers = Now#{Pid := C#c{warnings = [told(MFAs) | Warnings ++ W]}}};
                         #{} -> S3
                     end
-                end, S1, Lost).
+                end, S2, Lost).
 
 %% What a program needs once these functions are traced for it.
 trace(#c{program = P, counted = Counted, wants = Wants} = C, MFAs) ->

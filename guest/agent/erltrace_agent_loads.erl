@@ -21,7 +21,7 @@
 %% kinds, and it names the module but not which code of it.
 -module(erltrace_agent_loads).
 
--export([seen/1, mark_again/2, arm/3, back/3, session/1, poll/1, disarm/1, forget/1, loaded/1, look/1, answered/3, missed_by/3, clean/2, later/1, left_behind/1, is_mark/2, is_fresh/2, is_new/2, has/3, mark/1]).
+-export([seen/1, mark_again/2, arm/3, back/3, session/1, poll/1, disarm/1, forget/1, loaded/1, look/1, answered/3, missed_by/3, missed/2, clean/2, later/1, left_behind/1, is_mark/2, is_fresh/2, is_new/2, has/3, mark/1]).
 
 -import(erltrace_agent_lib, [functions_of/1, ours/1, now_ms/0]).
 
@@ -326,13 +326,18 @@ count_local(MFAs, #s{consumers = Cs}) ->
     ok.
 
 %% Counts, for a program that has got probes on these functions, the earlier calls as missed. Another program may get probes there as well.
-missed_by(P, MFAs, #s{loads = #loads{missed = Missed} = L} = S) ->
+missed_by(P, MFAs, S) ->
+    {Beyond, Missed, S1} = missed(MFAs, S),
+    ok = ?AGENT:nif_count_missed(P, lists:sum([Beyond | maps:values(Missed)])),
+    S1.
+
+%% -> {calls that may be of these functions, #{function => calls that nobody was told of since its code was loaded}, state}
+missed(MFAs, #s{loads = #loads{missed = Missed} = L} = S) ->
     {Beyond, Calls} = ?AGENT:nif_missed(MFAs),
     All = lists:foldl(fun({MFA, N}, Acc) -> maps:update_with(MFA, fun(Had) -> Had + N end, N, Acc) end, Missed, Calls),
-    ok = ?AGENT:nif_count_missed(P, lists:sum([Beyond | maps:values(maps:with(MFAs, All))])),
-    S#s{loads = L#loads{missed = All}};
-missed_by(_, _, S) ->
-    S.
+    {Beyond, maps:with(MFAs, All), S#s{loads = L#loads{missed = All}}};
+missed(_, S) ->
+    {0, #{}, S}.
 
 tell(Ms, #s{consumers = Cs, loads = #loads{serial = Serial}} = S) ->
     maps:fold(fun(Pid, #c{phase = Phase, hears = true}, A) when ?is_placed(Phase) -> ?AGENT:tell(Pid, {erltrace, loaded, Serial, Ms}, A);

@@ -86,10 +86,11 @@ static bool reading(ErlNifEnv *env, struct program *p, struct program_probe *pro
     return now != LOST;
 }
 
-/* nif_counted(Program, begin | call | end, [{ProbeId, Counter :: integer() | term()}]) ->
+/* nif_counted(Program, begin | call | end | add, [{ProbeId, Number :: integer() | term()}]) ->
  * [ProbeId]: begin: from now on the VM counts the calls of these functions, whose counters are now
  * at these numbers; call: the counters are now there; end: their calls are reported again, from the
- * next snapshot on. The result are those whose counters are gone, or went back. */
+ * next snapshot on; add: there were so many more calls. The result are those whose counters are
+ * gone, or went back. */
 ERL_NIF_TERM counted_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -98,8 +99,10 @@ ERL_NIF_TERM counted_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     int n;
     unsigned id;
     struct program *p = agent_program(env, argv[0]);
-    const bool begin = argv[1] == agent.atom.begin, end = argv[1] == agent.atom.end;
-    if (!p || !(begin || end || argv[1] == agent.atom.call))
+    ErlNifUInt64 calls;
+    const bool begin = argv[1] == agent.atom.begin, end = argv[1] == agent.atom.end,
+               add = argv[1] == agent.atom.add;
+    if (!p || !(begin || end || add || argv[1] == agent.atom.call))
         return enif_make_badarg(env);
     while (enif_get_list_cell(env, list, &head, &list)) {
         struct program_probe *probe =
@@ -110,6 +113,10 @@ ERL_NIF_TERM counted_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
             return enif_make_badarg(env);
         if (end)
             probe->counted = false;
+        else if (add && enif_get_uint64(env, e[1], &calls) && calls > 0)
+            count(env, p, probe, calls);
+        else if (add)
+            continue;
         else if (!reading(env, p, probe, begin, e[1]))
             lost = enif_make_list_cell(env, e[0], lost);
     }

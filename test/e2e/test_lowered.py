@@ -1,8 +1,9 @@
 """Calls that the VM counts, in place of reporting each: results are those of a trace that is told of each call."""
 import random
+import signal
 
 import choice
-from erlt import READY, json_lines
+from erlt import READY, SHORT_LEASE, SHORT_LEASE_MS, Skipped, aggregation, json_lines
 from test_functions import as_worker, load
 
 ROUNDS = 24
@@ -63,7 +64,7 @@ def program(r):
 
 def found(t, node, script, lower, *works, more=()):
     """What a script prints and counts, how many functions were counted, and what was said."""
-    trace = t.trace("--json", "-v", "-x", f"lower={lower}", *more, "-n", READY + "dtrace:::BEGIN { n = 0; m = (int64_t)0; }\n" + script, node=node)
+    trace = t.trace("--json", "-v", "-x", f"lower={lower}", *more, "-n", READY + "dtrace:::BEGIN { n = m = (int64_t)0; }\n" + script, node=node)
     trace.ready()
     for work in works:
         node(work)
@@ -96,4 +97,162 @@ def test_random_programs(t):
         t.true(lowered > ROUNDS, f"functions that were counted: {lowered}")
     else:
         t.equal(lowered, 0, "functions that were counted before OTP 27")
+    t.clean(node)
+
+
+COUNT = "erlang*:etco:leaf/1:entry { @[probefunc] = count(); n++; }\n"
+WIDE = "dtrace:::BEGIN { n = m = (int64_t)0; } "
+SHOWN = 'profile:::tick-500ms { printf("n is %d\\n", n); }\n'  # after a reading of the counters
+LEAVES = "lists:foreach(fun etco:leaf/1, lists:seq(1, {}))"
+
+
+def ready(t, *, what=COUNT + SHOWN, more=(), **places):
+    """A node with a worker, in which a trace counts; None for the trace before OTP 27."""
+    node = t.node(**places)
+    if node("list_to_integer(erlang:system_info(otp_release))") < 27:
+        raise Skipped("before OTP 27 nothing is counted")
+    load(node, MODULE)
+    worker = node("etw:worker()")
+    trace = t.trace("-q", "-n", READY + what, *more, node=node)
+    trace.ready()
+    return node, trace, lambda n: node(as_worker(worker, LEAVES.format(n)))
+
+
+def ended(t, trace):
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    found = aggregation(trace.out.text())
+    found.pop(("n", "is"), None)  # SHOWN
+    return found
+
+
+def test_what_is_counted(t):
+    """Which functions of a program are counted."""
+    node, none, _ = ready(t)
+    ended(t, none)
+
+    def counted(script, expected, *more):
+        trace = t.trace("--json", "-v", "-w", *more, "-n", script + "\ndtrace:::BEGIN { exit(0); }", node=node)
+        t.equal(trace.end(), 0, "exit status", trace)
+        placed, = [o for o in json_lines(trace.out.text()) if o["type"] == "enabled"]
+        t.equal(placed["functions"]["counted"], expected, f"functions counted of {script} {more}", trace)
+    leaf = "erlang*:etco:leaf/1:entry "
+    counted(COUNT, 1)
+    counted("erlang*:etco::entry { @[probefunc] = count(); }", 15)
+    counted(COUNT + "erlang*:etco:d*:entry /arg2 == 0/ { @d = count(); }", 1)
+    for option in ("lower=no", "cpu=0", "aggpercpu", "bufpolicy=ring", "bufpolicy=fill", "aggrate=99ms", "eventbudget=2k"):
+        counted(COUNT, 0, "-x", option)
+    for option in ("aggrate=1s", "aggrate=100ms", "eventbudget=1m", "bufsize=64k"):
+        counted(COUNT, 1, "-x", option)
+    for does in ("@[copyinstr(arg0)] = count()", "@[arg2] = count()", "@[cpu] = count()", "@[tid] = count()", "@[timestamp] = count()", "@ = max(1)", "@ = quantize(1)", "@ = sum(n)",
+                 "@ = sum(arg2)", "x[1]++", "self->n++", "this->n = 1; n++", "n = n + 1", "n = 1", "m = n++", "@[n++] = count()", 'printf("leaf\\n")', "@ = count(); trace(1)", "@[ustack()] = count()",
+                 "@[execname] = count()", "@[erlpid] = count()", "@[vtimestamp] = count()", "@ = count(); exit(0)", "@ = count(); clear(@)", '@[arg2 ? "a" : "b"] = count()', "n += arg2", "@ = sum(1 / n)",
+                 "@[argv[0] == 1] = count()", "@[id / (id - id)] = count()", "@ = count(); usdt()"):
+        counted(WIDE + leaf + f"{{ {does}; }}", 0)
+    for predicate in ("arg2 > 0", "n == 0", 'copyinstr(arg0) != "x"', "timestamp != 0", "self->x++ == 0", "n++ == 0"):
+        counted(WIDE + leaf + f"/{predicate}/ {{ @ = count(); }}", 0)
+    for event in ("return", "exception", "local-function-entry"):
+        counted(COUNT + f"erlang*:etco:leaf/1:{event} {{ @e = count(); }}", 0)
+    # What may look at a variable, or end the program, before a reading.
+    for other in ("erlang*:::process-exit { @x[n] = count(); }", "profile:::tick-100ms { @x[n] = count(); }", "profile:::tick-499ms { n = (int64_t)0; }", "erlang*:::process-exit { n = (int64_t)1; }",
+                  "erlang*:::process-exit { exit(0); }", "profile:::tick-10ms /timestamp == 0/ { exit(0); }", "erlang*:etco:down/1:entry { @y[arg2] = count(); n++; }",
+                  "dtrace:::ERROR { n = (int64_t)1; }"):
+        counted(WIDE + COUNT + other, 0)
+    for other in ("erlang*:::process-exit { @x = count(); }", "profile:::tick-500ms { @x[n] = count(); }", "profile:::tick-1hz { exit(0); }", "dtrace:::END { printa(@); n = (int64_t)0; }",
+                  "profile:::tick-1ms { @x = count(); }", "erlang*:etco:down/1:entry { n++; @[probefunc] = count(); }"):
+        counted(WIDE + COUNT + other, 1 + ("down" in other))
+    counted("dtrace:::BEGIN { n = 0; } " + COUNT, 0)  # an int, which is not added to in one step
+    counted("erlang*:lists:member/2:bif-entry { @ = count(); }", 0)
+    t.clean(node)
+
+
+def test_loaded_meanwhile(t):
+    """Code is loaded while its functions are counted: what was read stays, what the new code does is counted to the last call, and the user hears it."""
+    node, trace, leaves = ready(t)
+    leaves(1009)
+    trace.wait("n is 1009")
+    load(node, MODULE)
+    leaves(101)
+    trace.wait_error(r"of 1 function are gone.* etco:leaf/1")
+    leaves(10007)
+    load(node, MODULE)
+    leaves(31)
+    t.equal(ended(t, trace), {"leaf/1": 1009 + 101 + 10007 + 31}, "calls", trace)
+    t.true("drop" not in trace.err.text(), "nothing was dropped", trace)
+    t.clean(node)
+
+
+def test_session_destroyed(t):
+    """Somebody destroys the session that counts, or sets a counter to 0: the function is traced from there on."""
+    for what in ("trace:session_destroy(S)", "trace:function(S, {etco, leaf, 1}, true, [call_count])", "trace:function(S, {etco, leaf, 1}, false, [call_count])"):
+        node, trace, leaves = ready(t)
+        leaves(1009)
+        trace.wait("n is 1009")
+        node(f"[{what} || {{erltrace_counts, _}} = S <- trace:session_info(all)]")
+        trace.wait_error(r"of 1 function are gone.* etco:leaf/1")
+        leaves(10007)
+        t.equal(ended(t, trace), {"leaf/1": 1009 + 10007}, f"calls, with {what}", trace)
+        t.clean(node)
+
+
+def test_other_counters(t):
+    """Another tool counts the same functions, sets its counters to 0, and clears those of everybody."""
+    node, trace, leaves = ready(t)
+    leaves(1009)
+    for what in ("{'_', '_', '_'}, true, [call_count]", "{etco, leaf, 1}, restart, [call_count]", "{etco, '_', '_'}, true, [call_time]", "{'_', '_', '_'}, false, [call_count]",
+                 "{'_', '_', '_'}, false, [call_time]", "{'_', '_', '_'}, true, [local]", "{'_', '_', '_'}, false, []", "{'_', '_', '_'}, true, [global]", "{'_', '_', '_'}, false, [global]"):
+        node(f"erlang:trace_pattern({what})")
+        leaves(101)
+    t.equal(ended(t, trace), {"leaf/1": 1009 + 9 * 101}, "calls", trace)
+    t.equal(trace.err.text(), "", "messages")
+    t.clean(node)
+
+
+def test_two_consumers(t):
+    """A second trace wants the events of a function that is counted for the first, a third one counts it: each is right, whoever comes and goes."""
+    node, first, leaves = ready(t)
+    leaves(1009)
+    second = t.trace("-q", "-n", READY + "erlang*:etco:leaf/1:entry { @[probefunc, arg2 > 5 ? 1 : 0] = count(); }\nerlang*:etco:leaf/1:return { @r = count(); }", node=node)
+    second.ready()
+    leaves(101)
+    third = t.trace("-q", "-n", READY + COUNT, node=node)
+    third.ready()
+    leaves(211)
+    found = ended(t, second)
+    t.equal(sum(v for k, v in found.items() if k[0] == "leaf/1"), 312, "calls that the second saw", second)
+    leaves(10007)
+    t.equal(ended(t, first), {"leaf/1": 1009 + 101 + 211 + 10007}, "calls that the first counted", first)
+    leaves(31)
+    t.equal(ended(t, third), {"leaf/1": 211 + 10007 + 31}, "calls that the third counted", third)
+    t.clean(node)
+
+
+def test_ends(t):
+    """A trace that counts is killed, or stands still for longer than its lease: nothing is left in the node."""
+    for env, end in ((None, signal.SIGKILL), (SHORT_LEASE, signal.SIGSTOP)):
+        node, none, _ = ready(t)
+        ended(t, none)
+        trace = t.trace("-q", "-n", READY + "erlang*:::entry { @[probemod, probefunc] = count(); }", node=node, env=env)
+        trace.ready()
+        trace.signal(end)
+        t.clean(node, SHORT_LEASE_MS + 5000)
+        trace.kill()
+
+
+def test_exit(t):
+    """What was called before exit() is counted."""
+    node, trace, leaves = ready(t, what=COUNT + "profile:::tick-500ms /n == 10007/ { exit(3); }\n")
+    leaves(10007)
+    t.equal(trace.end(), 3, "exit status", trace)
+    t.equal(aggregation(trace.out.text()), {"leaf/1": 10007}, "calls", trace)
+    t.clean(node)
+
+
+def test_everything(t):
+    """All functions of a node, among them those that the agent itself calls: of a node that rests, only what its own processes do is counted."""
+    node, trace, leaves = ready(t, what="erlang*:::entry { @[strjoin(probemod, strjoin(\":\", probefunc))] = count(); }\n")
+    leaves(1009)
+    found = ended(t, trace)
+    t.equal(found.get("etco:leaf/1"), 1009, "calls", trace)
+    t.equal([f for f in found if f.startswith("erltrace_agent:")], [], "calls of the agent", trace)
     t.clean(node)

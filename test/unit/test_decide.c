@@ -463,12 +463,96 @@ static void test_engine_agrees(void **state)
     assert_true(restricted > 10);
 }
 
+/* What a clause does, and whether all of that follows from the probe. */
+static void test_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *clause;
+        bool counts;
+    } rows[] = {
+        {"{ @ = count(); }", true},
+        {"{ @[probefunc] = count(); }", true},
+        {"{ @[copyinstr(arg1), args[1], probeprov, id, epid, pid, 3, \"x\"] = count(); }", true},
+        {"{ @[strjoin(probemod, probefunc), strlen(probefunc) * 2] = count(); }", true},
+        {"{ @ = sum(3); }", true},
+        {"{ @[probefunc] = sum(id); }", true},
+        {"{ g++; }", true},
+        {"{ g += 3; ++g; g -= 4; g--; }", true},
+        {"{ g += strlen(probefunc); @a = count(); @b[1] = count(); }", true},
+        {"/probefunc == \"map/2\"/ { g++; }", true},
+        {"/arg2 > 0 || probefunc == \"map/2\"/ { g++; }", true},
+        /* nothing is counted */
+        {"{ }", false},
+        {"{ trace(1); }", false},
+        {"{ this->c = \"\"; }", false},
+        /* not every call counts, or not known whether */
+        {"/probefunc == \"map/3\"/ { g++; }", false},
+        {"/arg2 > 0/ { g++; }", false},
+        {"/g++ == 0/ { g++; }", false},
+        /* what is added depends on the call */
+        {"{ @[arg0] = count(); }", false},
+        {"{ @[arg1] = count(); }", false},
+        {"{ @[arg2] = count(); }", false},
+        {"{ @[copyinstr(arg0)] = count(); }", false},
+        {"{ @[copyinstr(arg3)] = count(); }", false},
+        {"{ @[timestamp] = count(); }", false},
+        {"{ @[cpu] = count(); }", false},
+        {"{ @[execname] = count(); }", false},
+        {"{ @[rand()] = count(); }", false},
+        {"{ @[g] = count(); }", false},
+        {"{ @[s] = count(); }", false},
+        {"{ @[g++] = count(); }", false},
+        {"{ @ = sum(arg2); }", false},
+        {"{ @ = sum(g += 1); }", false},
+        {"{ @ = max(3); }", false},
+        {"{ @ = avg(3); }", false},
+        {"{ @ = quantize(3); }", false},
+        {"{ g += arg2; }", false},
+        {"{ g += g; }", false},
+        {"{ g = g++; }", false},
+        /* what does not only add */
+        {"{ g = 3; }", false},
+        {"{ a[\"x\"]++; }", false},
+        {"{ self->t++; }", false},
+        {"{ s = probefunc; @ = count(); }", false},
+        {"{ @ = count(); clear(@); }", false},
+        {"{ @ = count(); trace(1); }", false},
+        {"{ @ = count(); exit(0); }", false},
+        {"{ if (id) { g++; } else { @ = count(); } }", false},
+        /* what may fault */
+        {"{ @[1 / (id - 12345)] = count(); }", false},
+        {"{ @[*(int *)arg1] = count(); }", false},
+        {"{ @[strlen(strstr(probefunc, \"q\"))] = count(); }", false},
+    };
+    int failed = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct d_text d;
+        char text[512];
+        snprintf(text, sizeof text,
+                 "string s; int g; int a[string]; self int t; this string c;\n"
+                 "erlang*:lists:map/2:entry\n%s",
+                 rows[i].clause);
+        d_must(&d, text);
+        struct decider *dec = decider_new(&d.img);
+        assert_non_null(dec);
+        for (int again = 0; again < 2; again++)
+            if (decide_counts(dec, 0, &map2) != rows[i].counts) {
+                print_error("%s: wanted %d\n", rows[i].clause, rows[i].counts);
+                failed++;
+            }
+        decider_free(dec);
+        d_close(&d);
+    }
+    assert_int_equal(failed, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),         cmocka_unit_test(test_probes),
         cmocka_unit_test(test_strsize),       cmocka_unit_test(test_clauses),
-        cmocka_unit_test(test_engine_agrees),
+        cmocka_unit_test(test_engine_agrees), cmocka_unit_test(test_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
