@@ -11,7 +11,8 @@
 %%    given to the library before anything else can read.
 %%  * A counter that is gone (its code was loaded again, or the session was destroyed) or went back is not trusted again: the function is traced
 %%    from there on, and the consumer is told.
-%%  * BIFs and NIFs are never counted: sessions share what clears them (OTP 27 and 28).
+%%  * BIFs and NIFs are never counted: sessions share what clears them (OTP 27 and 28). A module with many of them is traced as a whole if a
+%%    program wants them, since each would need a pattern by its name.
 -module(erltrace_agent_counts).
 
 -export([split/3, add/2, back/2, trim/2, begun/2, read/2, look/1, lost/1, session/1, undo/1]).
@@ -20,6 +21,8 @@
 
 -include("erltrace_agent.hrl").
 
+-define(BUILTINS, 16).             % BIFs and NIFs of a module that are traced beside functions that are counted
+-define(MODULES, 8).               % all modules are set at once if more than this many, and most of them, are counted
 -define(STEP, 64).                 % functions that are read between two looks at the clock
 -define(PIECE, 1000).              % us of reading, after which other processes run
 
@@ -33,8 +36,23 @@ split(Bindings, Wants, #s{session = Session}) ->
                                                    end;
                                               (_, Acc) -> Acc
                                            end, #{}, Bindings),
-    Plain = erltrace_agent_lib:filter(fun({M, F, A}, _) -> not erlang:is_builtin(M, F, A) end, Counted),
-    {Plain, maps:without(maps:keys(Plain), erltrace_agent_lib:map(fun(_, Bits) -> as_entry(Bits) end, Wants))}.
+    {Builtins, Plain} = parted(Counted),
+    Many = maps:filter(fun(_, L) -> length(L) > ?BUILTINS end, by_module(Builtins)),
+    Taken = erltrace_agent_lib:filter(fun({M, _, _}, _) -> not is_map_key(M, Many) end, Plain),
+    {Taken, maps:without(maps:keys(Taken), erltrace_agent_lib:map(fun(_, Bits) -> as_entry(Bits) end, Wants))}.
+
+%% -> {BIFs and NIFs, the others}
+parted(MFAs) ->
+    Builtins = erltrace_agent_lib:filter(fun({M, F, A}, _) -> erlang:is_builtin(M, F, A) end, MFAs),
+    {Builtins, maps:without(maps:keys(Builtins), MFAs)}.
+
+by_module(MFAs) ->
+    erltrace_agent_lib:fold(fun({M, F, A}, _, Acc) ->
+                                case Acc of
+                                    #{M := L} -> Acc#{M := [{F, A} | L]};
+                                    #{} -> Acc#{M => [{F, A}]}
+                                end
+                            end, #{}, MFAs).
 
 as_entry(Bits) when Bits band ?COUNT =/= 0 -> (Bits band (bnot ?COUNT)) bor ?ENTRY;
 as_entry(Bits) -> Bits.
@@ -57,7 +75,7 @@ add(Placed, #s{counts = Have} = S) ->
             New = maps:without(maps:keys(Set), Wanted),
             erltrace_agent_meanwhile:expect(functions, map_size(New)),
             S1 = S#s{counts = {Session, maps:merge(Set, New)}},
-            try set(New, true, Session)
+            try set(New, true, Placed, S1)
             catch
                 Class:Reason:Stack ->
                     back(S, S1),
@@ -69,16 +87,24 @@ add(Placed, #s{counts = Have} = S) ->
 %% Clears what was set since the server was in state S.
 back(#s{counts = Counts}, #s{counts = Counts}) -> ok;
 back(#s{counts = undefined}, S1) -> undo(S1), ok;
-back(#s{counts = {Session, Set}}, #s{counts = {Session, Now}}) -> set(maps:without(maps:keys(Set), Now), false, Session).
+back(#s{counts = {_, Set}}, #s{counts = {_, Now}} = S1) -> set(maps:without(maps:keys(Set), Now), false, [], S1).
 
 %% Clears the counters that none of these consumers needs.
 trim(_, #s{counts = undefined} = S) ->
     S;
-trim(Placed, #s{counts = {Session, Set}} = S) ->
+trim(Placed, #s{counts = {Session, Set}, functions = Functions} = S) ->
     case wanted(Placed) of
-        Wanted when map_size(Wanted) =:= 0 -> undo(S);
+        Wanted when map_size(Wanted) =:= 0 ->
+            S1 = undo(S),
+            %% BIFs that had a counter there, and have a pattern of ours, may have lost that as well.
+            {Builtins, _} = case S#s.has of
+                                Has when ?HAS(Has, ?OTP_BIFS_LOST) -> parted(Functions);
+                                _ -> {#{}, #{}}
+                            end,
+            erltrace_agent_patterns:set_again(Builtins, S1),
+            S1;
         Wanted ->
-            set(maps:without(maps:keys(Wanted), Set), false, Session),
+            set(maps:without(maps:keys(Wanted), Set), false, Placed, S),
             S#s{counts = {Session, maps:with(maps:keys(Wanted), Set)}}
     end.
 
@@ -91,17 +117,35 @@ undo(#s{counts = {Session, _}} = S) ->
 session(#s{counts = {Session, _}}) -> Session;
 session(_) -> undefined.
 
-set(MFAs, On, Session) ->
-    Modules = erltrace_agent_lib:fold(fun({M, F, A}, _, Acc) ->
-                                          case Acc of
-                                              #{M := L} -> Acc#{M := [{F, A} | L]};
-                                              #{} -> Acc#{M => [{F, A}]}
-                                          end
-                                      end, #{}, MFAs),
-    maps:foreach(fun(M, L) ->
-                     [erltrace_agent_meanwhile:done(functions, erltrace_agent_session:function(Session, MFA, On, [call_count]))
-                      || MFA <- erltrace_agent_patterns:spans(M, L, erltrace_agent_lib:functions_of(M))]
-                 end, Modules).
+%% Sets (true) or clears counters, in as few calls as possible: each waits for all schedulers. Counters that nobody reads do no harm, so modules are
+%% set as a whole where that is allowed.
+set(MFAs, On, Placed, #s{counts = {Session, All}} = S) ->
+    Modules = by_module(MFAs),
+    {Whole, Others} = lists:partition(fun({M, L}) -> whole(M, L, On, Placed, S) end, maps:to_list(Modules)),
+    Loaded = [M || M <- erlang:loaded(), not erltrace_agent_lib:ours(M)],
+    %% Not if some are set already, which would be at 0 then.
+    Calls = case On andalso map_size(MFAs) =:= map_size(All) andalso length(Whole) > ?MODULES andalso 4 * length(Whole) > 3 * length(Loaded) andalso
+                 lists:all(fun(M) -> erltrace_agent_lib:breathe(), free(M, On, Placed, S) end, Loaded) of
+                true -> [{'_', '_', '_'}];
+                false ->
+                    [{M, '_', '_'} || {M, _} <- Whole] ++
+                        lists:append([erltrace_agent_patterns:spans(M, L, erltrace_agent_lib:functions_of(M)) || {M, L} <- Others])
+            end,
+    [erltrace_agent_meanwhile:done(functions, erltrace_agent_session:function(Session, MFA, On, [call_count])) || MFA <- Calls],
+    ok.
+
+whole(M, L, On, Placed, S) ->
+    Functions = [FA || {F, A} = FA <- erltrace_agent_lib:functions_of(M), not erlang:is_builtin(M, F, A)],
+    Functions -- L =:= [] andalso free(M, On, Placed, S).
+
+%% Whether the BIFs and NIFs of a module may get a counter, or lose it. Where sessions share what clears them, only if these programs
+%% trace them anyway.
+free(_, true, _, #s{has = Has}) when not ?HAS(Has, ?OTP_BIFS_LOST) -> true;
+free(M, On, Placed, _) ->
+    case [{M, F, A} || {F, A} <- erltrace_agent_lib:functions_of(M), erlang:is_builtin(M, F, A)] of
+        [] -> true;
+        Builtins -> On andalso lists:all(fun(MFA) -> lists:any(fun(#c{wants = Wants}) -> is_map_key(MFA, Wants) end, Placed) end, Builtins)
+    end.
 
 %% == reading ===================================================================================================
 

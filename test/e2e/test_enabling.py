@@ -238,7 +238,7 @@ def test_verbose(t):
     t.equal(len(set_there), 1, "objects", trace)
     o = set_there[0]
     t.equal({k: o[k] for k in ("node", "clauses", "functions", "ports", "monitors")},
-            {"node": node.name, "clauses": 4, "functions": {"meta": 1, "local": 1, "global": 0},
+            {"node": node.name, "clauses": 4, "functions": {"meta": 1, "local": 1, "global": 0, "counted": 0},
              "ports": 0, "monitors": []}, "what was set", trace)
     t.true(o["left_out"] > 4000 and o["flags"][0].pop("processes") > 20 and o["ns"] > 0, f"numbers: {o}")
     t.equal(o["flags"], [{"names": ["arity", "call", "return_to"], "new_processes": True}, {"names": ["procs"], "processes": 1, "new_processes": False}],
@@ -309,7 +309,7 @@ def test_calls_of_one_process(t):
             node(f"etw:raises({pid(process)}, 101)")
 
     work()
-    two = t.trace("-q", "-n", READY + """erlang*:etw:work/1:entry { @["calls"] = count(); }""", node=node)
+    two = t.trace("-q", "-x", "lower=no", "-n", READY + """erlang*:etw:work/1:entry { @["calls"] = count(); }""", node=node)
     two.ready()
     t.equal(what_is_set(node)[2], {"etw:work/1": "meta", "etw:boom/1": how}, "functions with another program", two)
     work()
@@ -506,7 +506,7 @@ def test_what_stays_when_a_trace_ends(t):
 
 def pattern_calls(t, node, script):
     """Returns the number of calls that set patterns for a script, and the functions that have a pattern afterwards."""
-    trace = t.trace("-v", "--json", "-n", READY + script, node=node)
+    trace = t.trace("-v", "--json", "-x", "lower=no", "-n", READY + script, node=node)
     trace.wait("ready")
     there = {f: how for f, how in what_is_set(node)[2].items() if not f.startswith("erltrace_agent")}
     trace.interrupt()

@@ -248,6 +248,27 @@ def test_exit(t):
     t.clean(node)
 
 
+def test_many_functions(t):
+    """All functions of many modules, and of all, are counted by few calls; a trace that comes later takes no counts from one that is there, and leaves none."""
+    node, first, leaves = ready(t, fresh=True)
+    modules, per_module = 40, 5
+    node(f"etw:tiny({modules}, {per_module})")
+    leaves(1009)
+    for script, least, calls in (("erlang*:etn_*::entry { @[probefunc] = count(); }", modules * (per_module + 5), modules + 9), ("erlang*:::entry { @[probefunc] = count(); }", 5000, node("length(erlang:loaded())") + 99),
+                                 ("erlang*:et*::entry { @[probefunc] = count(); }", modules * (per_module + 5), modules + 99)):
+        trace = t.trace("-v", "--json", "-n", READY + script, node=node)
+        trace.ready()
+        leaves(101)
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+        lines = json_lines(trace.out.text())
+        o, = [o for o in lines if o["type"] == "enabled"]
+        t.true(o["functions"]["counted"] >= least and o["pattern_calls"] <= calls, f"{o} of {script}")
+        t.equal([o["value"] for o in lines if o["type"] == "aggregation" and o["keys"] == ["leaf/1"]], [101] if "etn" not in script else [], "calls", trace)
+    t.equal(ended(t, first), {"leaf/1": 1009 + 3 * 101}, "calls of the first", first)
+    t.clean(node)
+
+
 def test_everything(t):
     """All functions of a node, among them those that the agent itself calls: of a node that rests, only what its own processes do is counted."""
     node, trace, leaves = ready(t, what="erlang*:::entry { @[strjoin(probemod, strjoin(\":\", probefunc))] = count(); }\n")
