@@ -179,11 +179,7 @@ until() ->
     erlang:monotonic_time(microsecond) + ?PIECE.
 
 steps(How, P, Session, {MFA, Id, Next}, N, Values, Lost, Until) when N > 0 ->
-    Value = case erltrace_agent_session:info(Session, MFA, call_count) of
-                {call_count, V} -> V;
-                _ -> gone
-            end,
-    steps(How, P, Session, maps:next(Next), N - 1, [{Id, Value} | Values], Lost, Until);
+    steps(How, P, Session, maps:next(Next), N - 1, [{Id, erltrace_agent_session:calls(Session, MFA)} | Values], Lost, Until);
 steps(How, P, Session, Next, _, Values, Lost, Until) ->
     More = ?AGENT:nif_counted(P, How, Values) ++ Lost,
     case Next of

@@ -8,7 +8,7 @@
 -module(erltrace_agent_session).
 
 -export([none/1, create/3, destroy/1, there/1, own/2, sweep/1]).
--export([function/4, process/4, port/4, send/3, recv/3, system/3, info/3]).
+-export([function/4, process/4, port/4, send/3, recv/3, system/3, info/3, calls/2]).
 
 -include("erltrace_agent.hrl").
 
@@ -61,6 +61,15 @@ send(Session, MS, Options) -> ask(Session, send, [MS, Options], 0).
 recv(Session, MS, Options) -> ask(Session, recv, [MS, Options], 0).
 system(Session, Event, Value) -> ask(Session, system, [Event, Value], ok).
 info(Session, Which, Item) -> ask(Session, info, [Which, Item], {Item, undefined}).
+
+%% Returns how often a function was called since it has a counter; `gone`: it has none. (Thousands are asked in a row, each second.)
+calls(Session, MFA) ->
+    try apply(trace, info, [Session, MFA, call_count]) of
+        {_, N} when is_integer(N) -> N;
+        _ -> gone
+    catch
+        error:badarg -> gone
+    end.
 
 ask(Session, Function, Args, Else) ->
     try apply(trace, Function, [Session | Args])

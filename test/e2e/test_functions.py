@@ -343,7 +343,7 @@ def test_reload_under_load(t):
     node = t.node()
     load(node, V1)
     workers = [node("etw:worker()") for _ in range(2)]
-    trace = traced(t, node, "erlang*:etf:f/1:entry { @ = count(); } erlang*:etf:outer/1:return { @r = count(); }")
+    trace = traced(t, node, "erlang*:etf:f/1:entry { @ = count(); } erlang*:etf:outer/1:return { @r = count(); }", "-x", "lower=no")
     fun = "fun() -> etw:turns(etf_turns, fun() -> etf:f(1), etf:outer(2) end) end"
     node("etw:turn(etf_turns, true)")
     node("etw:start_all([" + ", ".join(f"{{{pid(w)}, {fun}}}" for w in workers) + "])")

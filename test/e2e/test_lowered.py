@@ -6,7 +6,7 @@ import choice
 from erlt import READY, SHORT_LEASE, SHORT_LEASE_MS, Skipped, aggregation, json_lines
 from test_functions import as_worker, load
 
-ROUNDS = 24
+ROUNDS = 12
 # Each kind of call: from the module and from outside, by name, through a fun, as the first of a process, at its end, again and again, in vain.
 MODULE = """-module(etco).
 -export([run/2, leaf/1, deep/1, down/1, born/0, held/1, asked/1, thrown/1, woken/1]).
