@@ -513,6 +513,7 @@ static void test_counts(void **state)
         {"{ g = g++; }", false},
         /* what does not only add */
         {"{ g = 3; }", false},
+        {"{ h++; }", false}, /* 32 bits: not added to in one step */
         {"{ a[\"x\"]++; }", false},
         {"{ self->t++; }", false},
         {"{ s = probefunc; @ = count(); }", false},
@@ -530,7 +531,7 @@ static void test_counts(void **state)
         struct d_text d;
         char text[512];
         snprintf(text, sizeof text,
-                 "string s; int g; int a[string]; self int t; this string c;\n"
+                 "string s; int64_t g; int h; int a[string]; self int t; this string c;\n"
                  "erlang*:lists:map/2:entry\n%s",
                  rows[i].clause);
         d_must(&d, text);
