@@ -4,9 +4,10 @@
 #include "tier/decide.h"
 
 enum {
-    MOST_CLAUSES = 8, /* on one function */
-    AGGRATE_MS = 100, /* the shortest time between readings of aggregations */
-    MS = 1000000      /* ns */
+    MOST_CLAUSES = 8,  /* on one function */
+    MOST_OFTEN = 1000, /* functions whose counters may be read whenever there are records */
+    AGGRATE_MS = 100,  /* the shortest time between readings of aggregations */
+    MS = 1000000       /* ns */
 };
 
 /* Returns whether the program's options leave its results the same. */
@@ -46,6 +47,11 @@ static bool note(const struct dif_image *img, uint32_t clause, bool *used)
     return true;
 }
 
+static bool has_records(const struct dif_image *img, uint32_t clause)
+{
+    return img->clauses[clause].records || img->clauses[clause].nsubs > 0;
+}
+
 static bool adds_to(const struct dif_image *img, uint32_t clause, const bool *used)
 {
     const struct dif_clause *c = &img->clauses[clause];
@@ -77,12 +83,19 @@ size_t counts_settle(const struct dif_image *img, const struct tier_options *opt
                      struct tier_binding *b, const struct counts_probe *p, size_t n)
 {
     bool *used = et_calloc(img->nvars + (size_t)1, sizeof *used);
-    bool some = used != NULL && allowed(opt);
+    bool some = used != NULL && allowed(opt), often = false;
     for (size_t i = 0; i < n && some; i++)
-        if (!b[i].counts && !after_reading(&p[i]))
+        if (!b[i].counts && !after_reading(&p[i])) {
             some = note(img, b[i].clause, used);
+            often = often || (opt->aggs_with_records && has_records(img, b[i].clause));
+        }
     for (size_t i = 0; i < n; i++)
         b[i].counts = some && b[i].counts && !adds_to(img, b[i].clause, used);
     et_free(used);
-    return settle_functions(b, p, n);
+    const size_t functions = settle_functions(b, p, n);
+    if (!often || functions <= MOST_OFTEN)
+        return functions;
+    for (size_t i = 0; i < n; i++)
+        b[i].counts = false;
+    return 0;
 }

@@ -5,7 +5,10 @@
  * (decide.h), every clause of the program on that function is like that, and what it adds to is
  * looked at after readings only. Aggregations always are: they come with a reading. A global
  * variable is, as long as only the clauses of BEGIN, END and slow intervals use it, which the agent
- * fires after a reading; and exit() ends the program at a known place only in those. */
+ * fires after a reading; and exit() ends the program at a known place only in those.
+ *
+ * Where records make the consumer read aggregations many times a second, very many functions are
+ * not counted: to read their counters so often would cost a node more than it may. */
 #ifndef ET_TIER_COUNTS_H
 #define ET_TIER_COUNTS_H
 

@@ -162,6 +162,10 @@ def test_what_is_counted(t):
                   "profile:::tick-1ms { @x = count(); }", "erlang*:etco:down/1:entry { n++; @[probefunc] = count(); }"):
         counted(WIDE + COUNT + other, 1 + ("down" in other))
     counted("dtrace:::BEGIN { n = 0; } " + COUNT, 0)  # an int, which is not added to in one step
+    # Records make aggregations be read, and with them all counters.
+    often = 'profile:::tick-100ms { printf("x"); } dtrace:::END { printa(@); }'
+    counted("erlang*:::entry { @ = count(); } " + often, 0)
+    counted("erlang*:etco:leaf/1:entry { @ = count(); } " + often, 1)
     counted("erlang*:lists:member/2:bif-entry { @ = count(); }", 0)
     t.clean(node)
 
