@@ -15,7 +15,8 @@ static bool allowed(const struct tier_options *opt)
 {
     const int64_t budget = (int64_t)MOST_CLAUSES * 2 * DECIDE_COUNTS_UNITS;
     return opt->lower != 0 && opt->cpu < 0 && opt->bufpolicy == RECORD_POLICY_SWITCH &&
-           (opt->aggrate <= 0 || opt->aggrate >= (int64_t)AGGRATE_MS * MS) &&
+           (opt->aggrate <= 0 ||
+            (opt->aggrate >= (int64_t)AGGRATE_MS * MS && opt->aggrate <= (int64_t)1000 * MS)) &&
            (opt->eventbudget <= 0 || opt->eventbudget >= budget);
 }
 
@@ -33,15 +34,24 @@ static bool uses_global(uint32_t in)
     return op == DIF_OP_LDGS || op == DIF_OP_STGS || op == DIF_OP_ADDGS;
 }
 
-/* Notes which variables a clause uses at any time. Returns false if it may end the program. */
-static bool note(const struct dif_image *img, uint32_t clause, bool *used)
+/* What is known of a clause, from where it is bound. */
+struct where_bound {
+    bool own;    /* only where counters have been read */
+    bool counts; /* where it is not, it only counts */
+};
+
+/* Notes which variables a clause may use at any time: also where it may come to be bound, in code
+ * that is still to be loaded. Returns false if it may end the program. */
+static bool note(const struct dif_image *img, uint32_t clause, const struct where_bound *of,
+                 bool *used)
 {
     const struct dif_clause *c = &img->clauses[clause];
     for (uint32_t i = 0; i < c->ncode; i++) {
         const uint32_t in = img->code[c->code + i];
+        const bool only_adds = in >> 24 == DIF_OP_ADDGS && of->counts && i >= c->npred;
         if (in >> 24 == DIF_OP_EXIT)
             return false;
-        if (uses_global(in))
+        if (uses_global(in) && !only_adds)
             used[in & 65535] = true;
     }
     return true;
@@ -83,15 +93,26 @@ size_t counts_settle(const struct dif_image *img, const struct tier_options *opt
                      struct tier_binding *b, const struct counts_probe *p, size_t n)
 {
     bool *used = et_calloc(img->nvars + (size_t)1, sizeof *used);
-    bool some = used != NULL && allowed(opt), often = false;
-    for (size_t i = 0; i < n && some; i++)
-        if (!b[i].counts && !after_reading(&p[i])) {
-            some = note(img, b[i].clause, used);
-            often = often || (opt->aggs_with_records && has_records(img, b[i].clause));
-        }
+    struct where_bound *of = et_calloc(img->nclauses + (size_t)1, sizeof *of);
+    bool *seen = et_calloc(img->nclauses + (size_t)1, sizeof *seen), often = false;
+    bool some = used != NULL && of != NULL && seen != NULL && allowed(opt);
+    for (size_t i = 0; i < n && some; i++) {
+        struct where_bound *c = &of[b[i].clause];
+        const bool own = after_reading(&p[i]);
+        c->own = own && (c->own || !seen[b[i].clause]);
+        c->counts = (own || b[i].counts) && (c->counts || !seen[b[i].clause]);
+        seen[b[i].clause] = true;
+        often = often ||
+                (!own && !b[i].counts && opt->aggs_with_records && has_records(img, b[i].clause));
+    }
+    for (uint32_t c = 0; c < img->nclauses && some; c++)
+        if (!of[c].own)
+            some = note(img, c, &of[c], used);
     for (size_t i = 0; i < n; i++)
         b[i].counts = some && b[i].counts && !adds_to(img, b[i].clause, used);
     et_free(used);
+    et_free(of);
+    et_free(seen);
     const size_t functions = settle_functions(b, p, n);
     if (!often || functions <= MOST_OFTEN)
         return functions;

@@ -157,7 +157,8 @@ static bool put_binding(struct vm *v, struct buf *x, const struct dif_image *img
     etf_put_uint(x, b->epid);
     etf_put_uint(x, b->clause);
     etf_put_uint(x, b->probe);
-    etf_put_uint(x, p.kind + (f ? uses(img, b, p.kind) : 0) + (b->counts ? PROBE_USE_COUNT : 0));
+    etf_put_uint(x, p.kind + (f ? uses(img, b, p.kind) : 0) +
+                        (b->counts && !v->running ? PROBE_USE_COUNT : 0));
     if (f) {
         etf_put_tuple(x, 3);
         etf_put_atom(x, m->name);

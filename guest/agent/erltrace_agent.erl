@@ -53,7 +53,6 @@
 -define(LOADING, erltrace_loading). % ... and of the process that loads them, which can outlive that consumer
 -define(TRIES, 150).               % attempts to take ?ATTACHING while no process is ?LOADING
 -define(GUARD, erltrace_agent_guard). % while there is no server, consumers wait for the process of this name
--define(SESSIONS, 8).              % most trace sessions that the guard knows of: there are six kinds
 -define(FAILED, 200).              % ... when the library could not be loaded
 -define(ATTACH, 30000).            % ms that attaching may take: the agent may be removing what another consumer had set
 -define(WATCH, 1000).              % ms between two checks of what is set
@@ -679,7 +678,7 @@ request({extend, Serial, Bindings}, #c{phase = running, program = P, wants = Had
                     ok -> ok;
                     {error, _, _, _} = Error -> throw(Error)
                 end,
-                Wants = erltrace_agent_needs:wants(Bindings, Had),
+                Wants = erltrace_agent_counts:entries(erltrace_agent_needs:wants(Bindings, Had)),
                 C1 = C#c{wants = Wants, filtered = erltrace_agent_filters:functions(Bindings, Filters, Filtered)},
                 {W, Extended} = apply_needs(set_consumer(Pid, C1, S)),
                 _ = settled(?READ_WAIT),
@@ -694,8 +693,7 @@ request(stop, #c{phase = placed, program = P} = C, Pid, S) ->
     ok = nif_phase(P, stopped),
     {reply, ok, S1};
 request(stop, #c{phase = running, program = P} = C0, Pid, S) ->
-    erltrace_agent_counts:read(C0, S),
-    C = erltrace_agent_profile:finish(C0, S),
+    C = erltrace_agent_profile:finish(erltrace_agent_counts:last(C0, S), S),
     {_, S0} = apply_needs(set_consumer(Pid, C#c{phase = stopped}, S)),
     {_, S1} = erltrace_agent_meanwhile:during(undefined, S0, fun() -> {settled(?STOP_WAIT), S0} end),
     ok = nif_phase(P, 'end'),
@@ -996,7 +994,7 @@ guard(Server, Monitor, Library, Functions, Sessions) ->
         {functions, F} ->
             guard(Server, Monitor, Library, F, Sessions);
         {session, Session} -> % the sessions of earlier traces are gone
-            guard(Server, Monitor, Library, Functions, lists:sublist([Session | Sessions], ?SESSIONS));
+            guard(Server, Monitor, Library, Functions, lists:keystore(element(1, Session), 1, Sessions, Session)); % one of each kind
         {leave, Server, Tag} -> % perhaps from new code: then what belongs to this code ends here
             retire(?STOP_WAIT),
             Server ! {Tag, Library};

@@ -11,11 +11,11 @@
 %%    given to the library before anything else can read.
 %%  * A counter that is gone (its code was loaded again, or the session was destroyed) or went back is not trusted again: the function is traced
 %%    from there on, and the consumer is told.
-%%  * BIFs and NIFs are never counted: sessions share what clears them (OTP 27 and 28). A module with many of them is traced as a whole if a
+%%  * BIFs are never counted: sessions share what clears them (OTP 27 and 28). NIFs have other probes, of which no clause only counts. A module with many of them is traced as a whole if a
 %%    program wants them, since each would need a pattern by its name.
 -module(erltrace_agent_counts).
 
--export([split/3, add/2, back/2, trim/2, begun/2, read/2, look/1, lost/1, session/1, undo/1]).
+-export([split/3, entries/1, last/2, add/2, back/2, trim/2, begun/2, read/2, look/1, lost/1, session/1, undo/1]).
 
 -import(erltrace_agent_lib, [text/2, names/1]).
 
@@ -23,7 +23,7 @@
 
 -define(BUILTINS, 16).             % BIFs and NIFs of a module that are traced beside functions that are counted
 -define(MODULES, 8).               % all modules are set at once if more than this many, and most of them, are counted
--define(STEP, 64).                 % functions that are read between two looks at the clock
+-define(STEP, 16).                 % functions that are read between two looks at the clock
 -define(PIECE, 1000).              % us of reading, after which other processes run
 
 %% Splits what a program's bindings want into the functions that are counted for it, with their probes, and what is wanted of the others.
@@ -39,7 +39,11 @@ split(Bindings, Wants, #s{session = Session}) ->
     {Builtins, Plain} = parted(Counted),
     Many = maps:filter(fun(_, L) -> length(L) > ?BUILTINS end, by_module(Builtins)),
     Taken = erltrace_agent_lib:filter(fun({M, _, _}, _) -> not is_map_key(M, Many) end, Plain),
-    {Taken, maps:without(maps:keys(Taken), erltrace_agent_lib:map(fun(_, Bits) -> as_entry(Bits) end, Wants))}.
+    {Taken, maps:without(maps:keys(Taken), entries(Wants))}.
+
+%% The same wants, of functions that are not counted.
+entries(Wants) ->
+    erltrace_agent_lib:map(fun(_, Bits) -> as_entry(Bits) end, Wants).
 
 %% -> {BIFs and NIFs, the others}
 parted(MFAs) ->
@@ -86,27 +90,25 @@ add(Placed, #s{counts = Have} = S) ->
 
 %% Clears what was set since the server was in state S.
 back(#s{counts = Counts}, #s{counts = Counts}) -> ok;
-back(#s{counts = undefined}, S1) -> undo(S1), ok;
+back(#s{counts = undefined}, S1) -> gone(S1), ok;
 back(#s{counts = {_, Set}}, #s{counts = {_, Now}} = S1) -> set(maps:without(maps:keys(Set), Now), false, [], S1).
 
 %% Clears the counters that none of these consumers needs.
 trim(_, #s{counts = undefined} = S) ->
     S;
-trim(Placed, #s{counts = {Session, Set}, functions = Functions} = S) ->
+trim(Placed, #s{counts = {Session, Set}} = S) ->
     case wanted(Placed) of
-        Wanted when map_size(Wanted) =:= 0 ->
-            S1 = undo(S),
-            %% BIFs that had a counter there, and have a pattern of ours, may have lost that as well.
-            {Builtins, _} = case S#s.has of
-                                Has when ?HAS(Has, ?OTP_BIFS_LOST) -> parted(Functions);
-                                _ -> {#{}, #{}}
-                            end,
-            erltrace_agent_patterns:set_again(Builtins, S1),
-            S1;
+        Wanted when map_size(Wanted) =:= 0 -> gone(S);
         Wanted ->
             set(maps:without(maps:keys(Wanted), Set), false, Placed, S),
             S#s{counts = {Session, maps:with(maps:keys(Wanted), Set)}}
     end.
+
+%% Ends the session while other patterns stay. BIFs that had a counter there, and have a pattern of ours, may have lost that as well.
+gone(#s{has = Has, functions = Functions} = S) ->
+    S1 = undo(S),
+    ?HAS(Has, ?OTP_BIFS_LOST) andalso erltrace_agent_patterns:set_again(element(1, parted(Functions)), S1),
+    S1.
 
 undo(#s{counts = undefined} = S) ->
     S;
@@ -158,6 +160,15 @@ read(#c{phase = running, over = false} = C, S) ->
     again(take(call, C, S));
 read(_, _) ->
     ok.
+
+%% The same for the last time: what is lost, nobody looks at any more.
+last(#c{over = false, warnings = Warnings} = C, S) ->
+    case take(call, C, S) of
+        [] -> C;
+        MFAs -> C#c{warnings = [told(MFAs) | Warnings]}
+    end;
+last(C, _) ->
+    C.
 
 %% (Needs change by a message: the caller may be answering amid other work.)
 again([]) -> ok;
@@ -233,5 +244,5 @@ trace(#c{program = P, counted = Counted, wants = Wants} = C, MFAs) ->
 
 told(MFAs) ->
     text("the VM's counters of ~b function~s are gone, as their code was loaded again or somebody took them away: calls since the last reading "
-         "are not counted, and from here on these are traced: ~s",
+         "are not counted, and from here on each call is reported: ~s",
          [length(MFAs), case MFAs of [_] -> ""; _ -> "s" end, names(MFAs)]).

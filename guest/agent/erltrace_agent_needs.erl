@@ -46,7 +46,8 @@ want(_, Acc) ->
 one_way(Bits) when Bits band ?VALUE =/= 0 -> Bits band (bnot ?RETURN);
 one_way(Bits) -> Bits.
 
-bits(Kind) when Kind band ?USE_COUNT =/= 0 -> ?COUNT;
+bits(Kind) when Kind =:= ?PROBE_FN_ENTRY + ?USE_COUNT -> ?COUNT;
+bits(Kind) when Kind band ?USE_COUNT =/= 0 -> bits(Kind - ?USE_COUNT);
 bits(Kind) when Kind band ?USE_FOLLOW =/= 0 -> bits(Kind - ?USE_FOLLOW) bor ?FOLLOW bor ?ENTRY;
 bits(Kind) when Kind band ?USE_ARGS =/= 0 -> bits(Kind - ?USE_ARGS) bor ?ARGS;
 bits(Kind) when Kind band ?USE_VALUE =/= 0 -> ?VALUE;

@@ -110,7 +110,7 @@ ERL_NIF_TERM counted_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
                 ? probe_of(p, id)
                 : NULL;
         if (!probe)
-            return enif_make_badarg(env);
+            continue; /* of a consumer that has made it up */
         if (end)
             probe->counted = false;
         else if (add && enif_get_uint64(env, e[1], &calls) && calls > 0)

@@ -4,7 +4,7 @@ import signal
 
 import choice
 from erlt import READY, SHORT_LEASE, SHORT_LEASE_MS, Skipped, aggregation, json_lines
-from test_functions import as_worker, load
+from test_functions import as_worker, drops, load
 
 ROUNDS = 12
 # Each kind of call: from the module and from outside, by name, through a fun, as the first of a process, at its end, again and again, in vain.
@@ -156,7 +156,10 @@ def test_what_is_counted(t):
     # What may look at a variable, or end the program, before a reading.
     for other in ("erlang*:::process-exit { @x[n] = count(); }", "profile:::tick-100ms { @x[n] = count(); }", "profile:::tick-499ms { n = (int64_t)0; }", "erlang*:::process-exit { n = (int64_t)1; }",
                   "erlang*:::process-exit { exit(0); }", "profile:::tick-10ms /timestamp == 0/ { exit(0); }", "erlang*:etco:down/1:entry { @y[arg2] = count(); n++; }",
-                  "dtrace:::ERROR { n = (int64_t)1; }"):
+                  "dtrace:::ERROR { n = (int64_t)1; }",
+                  # In code that is still to be loaded.
+                  'erlang*:::entry /probemod == "later"/ { @x[n] = count(); }', 'erlang*:::entry /probemod == "later"/ { n = (int64_t)1; }',
+                  'erlang*:::entry /probemod == "later"/ { exit(0); }', 'erlang*:::entry /probemod == "etco" || n > 5/ { @y = count(); }'):
         counted(WIDE + COUNT + other, 0)
     for other in ("erlang*:::process-exit { @x = count(); }", "profile:::tick-500ms { @x[n] = count(); }", "profile:::tick-1hz { exit(0); }", "dtrace:::END { printa(@); n = (int64_t)0; }",
                   "profile:::tick-1ms { @x = count(); }", "erlang*:etco:down/1:entry { n++; @[probefunc] = count(); }"):
@@ -183,6 +186,25 @@ def test_loaded_meanwhile(t):
     leaves(31)
     t.equal(ended(t, trace), {"leaf/1": 1009 + 101 + 10007 + 31}, "calls", trace)
     t.true("drop" not in trace.err.text(), "nothing was dropped", trace)
+    t.clean(node)
+
+
+def test_code_to_come(t):
+    """Functions of code that is loaded later are reported, to a trace of all processes and to one of a single process."""
+    node = t.node()
+    workers = [node("etw:worker()") for _ in range(2)]
+    every = t.trace("-q", "-Z", "-n", READY + "erlang*:etcl:f/1:entry { @[probefunc] = count(); }", node=node)
+    one = t.trace("-q", "-Z", "-n", READY + "erlang*:etcl:f/1:entry /args[0] == $$1/ { @[probefunc] = count(); }", workers[0], node=node)
+    every.ready()
+    one.ready()
+    load(node, "-module(etcl).\n-export([f/1]).\nf(X) -> X.\n")
+    for w in workers:
+        node(as_worker(w, "lists:foreach(fun etcl:f/1, lists:seq(1, 1009))"))
+    for trace, n in ((every, 2018), (one, 1009)):
+        found = ended(t, trace).get("f/1", 0)
+        missed = drops(trace)
+        t.true(found + missed == n if trace is every else found <= n <= found + missed, f"{found} calls and {missed} missed of {n}", trace)
+    node("code:purge(etcl), code:delete(etcl), code:purge(etcl)")
     t.clean(node)
 
 
