@@ -1,5 +1,6 @@
 """Calls that the VM counts, in place of reporting each: results are those of a trace that is told of each call."""
 import random
+import re
 import signal
 
 import choice
@@ -193,18 +194,19 @@ def test_code_to_come(t):
     """Functions of code that is loaded later are reported, to a trace of all processes and to one of a single process."""
     node = t.node()
     workers = [node("etw:worker()") for _ in range(2)]
-    there = 'erlang*:etcl:g/1:entry { printf("here\\n"); }'
-    every = t.trace("-q", "-Z", "-n", READY + "erlang*:etcl:f/1:entry { @[probefunc] = count(); } " + there, node=node)
-    one = t.trace("-q", "-Z", "-n", READY + "erlang*:etcl:f/1:entry /args[0] == $$1/ { @[probefunc] = count(); } " + there, workers[0], node=node)
+    every = t.trace("-q", "-Z", "-n", READY + 'erlang*:etcl::entry { @[probefunc] = count(); }\ndtrace:::END, profile:::tick-50ms { printa("here %s %@d\\n", @); }', node=node)
+    one = t.trace("-q", "-Z", "-n", READY + 'erlang*:etcl::entry /args[0] == $$1/ { @[probefunc] = count(); }\ndtrace:::END, profile:::tick-50ms { printa("here %s %@d\\n", @); }',
+                  workers[0], node=node)
     every.ready()
     one.ready()
     load(node, "-module(etcl).\n-export([f/1, g/1]).\nf(X) -> X.\ng(X) -> X.\n")
     for trace in (every, one):
-        until_printed(trace, "here", lambda: node(as_worker(workers[0], "etcl:g(1)")))
+        until_printed(trace, "here g/1", lambda: node(as_worker(workers[0], "etcl:g(1)")))
     for w in workers:
         node(as_worker(w, "lists:foreach(fun etcl:f/1, lists:seq(1, 1009))"))
     for trace, n in ((every, 2018), (one, 1009)):
-        t.equal(ended(t, trace).get("f/1", 0), n, "calls", trace)
+        ended(t, trace)
+        t.equal([int(v) for v in re.findall(r"^here f/1 (\d+)$", trace.out.text(), re.M)][-1:], [n], "calls", trace)
     node("code:purge(etcl), code:delete(etcl), code:purge(etcl)")
     t.clean(node)
 
