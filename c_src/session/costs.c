@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/size.h"
 #include "session/session.h"
 #include "util/buftext.h"
 #include "util/render.h"
@@ -19,7 +20,14 @@ enum {
     THREADS = 4
 };
 
-#define EMULATOR "the emulator on its way to the probes and back (an estimate)"
+/* The parts of a cost that belong to none of the probes that a report lists, after those: with
+ * them the list adds up to the whole. */
+enum part { EMULATOR, UNLISTED, IN_VAIN, PARTS };
+static const char *const part_names[PARTS] = {
+    [EMULATOR] = "the emulator on its way to the probes and back (an estimate)",
+    [UNLISTED] = "other probes",
+    [IN_VAIN] = "events at which none of its probes fired",
+};
 
 /* Returns ns in permille `of` another time, at most `most`. */
 static uint32_t permille(uint64_t ns, uint64_t of, uint32_t most)
@@ -74,6 +82,36 @@ static void probe_text(const struct tier_load_probe *p, struct buf *out)
     buf_adds(out, p->name);
 }
 
+/* Returns how many probes a report lists. */
+static uint32_t listed(const struct tier_load *l)
+{
+    return l->nprobes < PROBES ? l->nprobes : PROBES;
+}
+
+struct parts {
+    uint32_t share[PARTS]; /* as of probes */
+    bool told[PARTS];      /* it is in the list */
+    bool any;              /* ... and so is one of them */
+};
+static void parts_of(const struct event_cost *c, struct parts *parts)
+{
+    const struct tier_load *l = c->load;
+    uint64_t probes = 0, kinds = 0;
+    for (uint32_t i = 0; i < listed(l); i++)
+        probes += l->probe[i].ns;
+    for (uint32_t i = 0; i < l->nkinds; i++)
+        kinds += l->kind[i].ns;
+    const uint64_t ns[PARTS] = {[EMULATOR] = l->vm,
+                                [UNLISTED] = size_left(kinds, probes),
+                                [IN_VAIN] = size_left(c->public.ns, kinds + l->vm)};
+    parts->any = false;
+    for (int i = 0; i < PARTS; i++) {
+        parts->share[i] = session_cost_part(c, ns[i]);
+        parts->told[i] = i == EMULATOR ? l->vm > 0 : parts->share[i] > 0;
+        parts->any = parts->any || parts->told[i];
+    }
+}
+
 static void drops_text(const struct event_cost *c, struct buf *out)
 {
     const struct erltrace_stats *st = &c->public;
@@ -118,7 +156,9 @@ static void cost_text(const struct event_cost *c, struct buf *out)
     }
     drops_text(c, out);
     buf_addc(out, '\n');
-    for (uint32_t i = 0; i < l->nprobes && i < PROBES && (l->nprobes > 1 || l->vm > 0); i++) {
+    struct parts parts;
+    parts_of(c, &parts);
+    for (uint32_t i = 0; i < listed(l) && (l->nprobes > 1 || parts.any); i++) {
         const struct tier_load_probe *p = &l->probe[i];
         buf_adds(out, total ? "total:   " : "stats:   ");
         percent(out, session_cost_part(c, p->ns));
@@ -130,11 +170,14 @@ static void cost_text(const struct event_cost *c, struct buf *out)
         buf_addc(out, '\n');
         buf_free(&name);
     }
-    if (l->vm > 0) {
+    for (int i = 0; i < PARTS; i++) {
+        if (!parts.told[i])
+            continue;
         buf_adds(out, total ? "total:   " : "stats:   ");
-        percent(out, session_cost_part(c, l->vm));
-        buf_printf(out, ", %" PRIu64 " ns each: " EMULATOR "\n",
-                   st->events > 0 ? l->vm / st->events : 0);
+        percent(out, parts.share[i]);
+        if (i == EMULATOR)
+            buf_printf(out, ", %" PRIu64 " ns each", st->events > 0 ? l->vm / st->events : 0);
+        buf_printf(out, ": %s\n", part_names[i]);
     }
 }
 
@@ -181,7 +224,7 @@ static void tell_overload(struct session *s, const struct event_cost *c)
     percent(&who, l->permille);
     buf_printf(&who, " of the %.2f s that ", (double)l->over.time / 1e9);
     thread_text(&l->over, &who);
-    for (uint32_t i = 0; i < l->nprobes && i < PROBES; i++) {
+    for (uint32_t i = 0; i < listed(l); i++) {
         const struct tier_load_probe *p = &l->probe[i];
         buf_adds(&most, i > 0 ? "; " : "");
         probe_text(p, &most);
@@ -189,10 +232,14 @@ static void tell_overload(struct session *s, const struct event_cost *c)
         percent(&most, session_cost_part(c, p->ns));
         buf_printf(&most, " at %" PRIu64 "/s", per_second(p->events, l->ns));
     }
-    if (l->vm > 0) {
+    struct parts parts;
+    parts_of(c, &parts);
+    for (int i = 0; i < PARTS; i++) {
+        if (!parts.told[i])
+            continue;
         buf_adds(&most, most.len > 0 ? "; " : "");
-        percent(&most, session_cost_part(c, l->vm));
-        buf_adds(&most, " " EMULATOR);
+        percent(&most, parts.share[i]);
+        buf_printf(&most, " %s", part_names[i]);
     }
     diag_error(&s->diags, ET_ELIMIT, NULL, "TRACE_OVERLOAD", advice(l),
                "the trace of %s was stopped: its probes took %s could run in %d s, with "

@@ -547,7 +547,7 @@ static void make_load(enum tier_load_why why)
         {"scheduler", 2, 3000, 1800000000, 2000000000},
         {"dirty I/O scheduler", 1, 1000, 2000000, 1000000000}};
     static struct tier_load_probe kinds[] = {
-        {"", "", "", "entry", PROBE_FN_ENTRY, 3000, 1800000000},
+        {"", "", "", "entry", PROBE_FN_ENTRY, 3000, 1200000000},
         {"", "", "", "process-spawn", PROBE_PROCESS_SPAWN, 1000, 2000000},
     };
     static struct tier_load_probe of[] = {
@@ -604,14 +604,30 @@ static void costs_are_told(void **state)
     /* at the end all of them */
     buf_reset(&f->messages);
     make_load(TIER_LOAD_TOTAL);
-    load.nprobes = 1; /* says nothing new */
+    load.nprobes = 1;
     load.vm = 0;
     f->a.script = sends_load;
     session_work(f->s, 0);
     assert_string_equal(
         buf_str(&f->messages),
         "total: 4100 events in 2.0 s on a@h, 450500 ns each, 90.0 % of scheduler 2 "
-        "(most), 0.2 % of dirty I/O scheduler 1, 3 drops (2 drops, 1 aggregation drop)\n");
+        "(most), 0.2 % of dirty I/O scheduler 1, 3 drops (2 drops, 1 aggregation drop)\n"
+        "total:   60.0 %, 1500/s, 400000 ns each: lists:map/2:entry\n"
+        "total:   0.1 %: other probes\n"
+        "total:   30.0 %: events at which none of its probes fired\n");
+    /* One probe that is all of the cost says nothing new. */
+    buf_reset(&f->messages);
+    make_load(TIER_LOAD_TOTAL);
+    load.nprobes = load.nkinds = load.nthreads = 1;
+    load.vm = 0;
+    load.thread[0].ns = load.kind[0].ns;
+    f->a.script = sends_load;
+    session_work(f->s, 0);
+    load.thread[0].ns = 1800000000;
+    assert_string_equal(
+        buf_str(&f->messages),
+        "total: 4100 events in 2.0 s on a@h, 400000 ns each, 60.0 % of scheduler 2, "
+        "3 drops (2 drops, 1 aggregation drop)\n");
 }
 
 /* Nobody asked: nothing is written at the end. */

@@ -236,12 +236,12 @@ static ERL_NIF_TERM row(ErlNifEnv *env, uint32_t what, uint64_t events, uint64_t
                             enif_make_uint64(env, ns));
 }
 
-static void probe_cost(const struct load *l, uint32_t i, enum load_from from, uint64_t *events,
+static void probe_cost(const struct load_probe *p, enum load_from from, uint64_t *events,
                        uint64_t *ns)
 {
-    *events = atomic_load_explicit(&l->probe[i].events, memory_order_relaxed);
-    *ns = atomic_load_explicit(&l->probe[i].ns, memory_order_relaxed);
-    load_since(&l->probe[i].marks, from, events, ns);
+    *events = atomic_load_explicit(&p->events, memory_order_relaxed);
+    *ns = atomic_load_explicit(&p->ns, memory_order_relaxed);
+    load_since(&p->marks, from, events, ns);
 }
 
 ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum load_from from)
@@ -256,18 +256,19 @@ ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum 
     uint64_t period = now > l->marked[from] ? now - l->marked[from] : 1;
     struct record_counts c;
     engine_counts(p->engine, &c);
-    for (uint32_t i = 0; i < l->nprobes; i++) {
-        probe_cost(l, i, from, &events, &ns);
-        kind[p->probes.v[i].kind].events += events;
-        kind[p->probes.v[i].kind].ns += ns;
-    }
+    for (const struct program_probes *pp = &p->probes; pp; pp = pp->next)
+        for (uint32_t i = 0; i < pp->n; i++) {
+            probe_cost(&pp->cost[i], from, &events, &ns);
+            kind[pp->v[i].kind].events += events;
+            kind[pp->v[i].kind].ns += ns;
+        }
     ERL_NIF_TERM kinds = enif_make_list(env, 0), probes = enif_make_list(env, 0);
     ERL_NIF_TERM over = enif_make_list(env, 0);
     for (uint32_t k = PROBE_NKINDS; k-- > 0;)
         if (kind[k].events > 0)
             kinds = enif_make_list_cell(env, row(env, k, kind[k].events, kind[k].ns), kinds);
     for (uint32_t i = load_top(l, from, index, top < TOP ? top : TOP); i-- > 0;) {
-        probe_cost(l, index[i], from, &events, &ns);
+        probe_cost(&l->probe[index[i]], from, &events, &ns);
         probes =
             enif_make_list_cell(env, row(env, p->probes.v[index[i]].id.id, events, ns), probes);
     }
@@ -282,5 +283,7 @@ ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum 
                                            threads(env, l, from, period), kinds, probes,
                                            enif_make_uint64(env, vm_cost(l, from)), over);
     load_mark(l, now, c.fired);
+    for (const struct program_probes *pp = p->probes.next; pp; pp = pp->next)
+        load_mark_probes(pp->cost, pp->n);
     return result;
 }

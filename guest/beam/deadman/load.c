@@ -332,6 +332,12 @@ static void mark(struct load_marks *m, const _Atomic uint64_t *events, const _At
     m->ns[1] = atomic_load_explicit(ns, memory_order_relaxed);
 }
 
+void load_mark_probes(struct load_probe *p, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        mark(&p[i].marks, &p[i].events, &p[i].ns);
+}
+
 void load_mark(struct load *l, uint64_t now, uint64_t fired)
 {
     for (uint32_t i = 0; i < l->nthreads; i++) {
@@ -342,8 +348,7 @@ void load_mark(struct load *l, uint64_t now, uint64_t fired)
         t->waited[LOAD_BEFORE] = t->waited[LOAD_MARK];
         t->waited[LOAD_MARK] = load_wait(i);
     }
-    for (uint32_t i = 0; i < l->nprobes; i++)
-        mark(&l->probe[i].marks, &l->probe[i].events, &l->probe[i].ns);
+    load_mark_probes(l->probe, l->nprobes);
     l->marked[LOAD_BEFORE] = l->marked[LOAD_MARK];
     l->marked[LOAD_MARK] = now;
     l->fired[LOAD_BEFORE] = l->fired[LOAD_MARK];

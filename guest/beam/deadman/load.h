@@ -221,6 +221,8 @@ static inline void load_since(const struct load_marks *m, enum load_from from, u
         *ns -= m->ns[from];
     }
 }
+/* Marks probes that were added to a program later, whose costs lie apart. */
+void load_mark_probes(struct load_probe *p, uint32_t n);
 /* Makes a mark; fired: the count to remember with it. */
 void load_mark(struct load *l, uint64_t now, uint64_t fired);
 /* Finds the most expensive probes: at most n indexes, most expensive first. Returns how many. */
