@@ -402,7 +402,7 @@ static int finish(struct krun *r, struct kcode *c, enum kload_kind kind, const c
     for (uint32_t i = 0; i < e->img.nclauses; i++)
         record_max[i] = e->clauses[i].record_max;
     for (uint32_t i = 0; i < e->img.nvars; i++)
-        variable[i] = e->vars[i].offset;
+        variable[i] = e->offsets[i];
     if (is_called(c, "faulted"))
         faulted(c, r);
     for (uint32_t i = 0; i < e->img.nclauses; i++) {

@@ -121,6 +121,7 @@ struct function {
     uint64_t kept;        /* the number of its calls, see kept.h; 0: they are not kept */
     uint16_t text_len;
     const char *text; /* m:f/a */
+    uint64_t stays; /* a number of its own, also among those of other snapshots: engine_ctx.stays */
     /* local_entry and global_entry: the entries by calls of that kind only */
     struct bounds entry, ret, exception, local_entry, global_entry;
     const struct hook_ref *hook; /* named probes that its calls fire */

@@ -132,6 +132,7 @@ static bool with_values(const struct bounds *ret, const struct engine *program)
 
 struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t n)
 {
+    static uint64_t texts = STAYS_OF_FUNCTIONS; /* only the server gets here */
     struct snapshot *s = et_calloc(1, sizeof *s);
     uint64_t functions = 0, users = 0, cap = 16;
     bool wanted[PROBE_FN_ENTRY] = {false};
@@ -184,6 +185,7 @@ struct snapshot *snapshot_new(ErlNifEnv *env, struct program *const *p, uint32_t
         if (!fn->text)
             goto fail;
         fn->text_len = (uint16_t)len;
+        fn->stays = texts++;
         for (uint32_t j = 0; j < fn->ret.n; j++)
             if (with_values(&fn->ret, fn->ret.v[j].engine)) {
                 fn->ret.v[j].uses |= PROBE_USE_VALUE;

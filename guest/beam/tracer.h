@@ -182,6 +182,9 @@ bool event_count_args(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *n);
 /* -- firing: between engine_enter and engine_leave
  * ---------------------------------------------------------------------------------- */
 
+/* engine_ctx.stays: that of a program's own probes, and the first of a function's text. */
+enum { STAYS_OF_PROGRAM = 1, STAYS_OF_FUNCTIONS };
+
 /* Initializes everything but the argument caches and the room, which record how much of them is in
  * use. */
 void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_NIF_TERM pid,

@@ -20,24 +20,23 @@ static unsigned open_kinds(const struct engine *e, unsigned what)
 /* What one thread holds of one kind in one half, as seen by the reader. */
 struct half {
     unsigned char *data;
-    uint64_t used, size;
+    uint64_t used;
     uint64_t *drained;
 };
 
-static struct half half_of(const struct engine *e, struct tstate *ts, unsigned kind, unsigned which)
+static struct half half_of(struct tstate *ts, unsigned kind, unsigned which)
 {
     if (!tstate_live(ts))
-        return (struct half){NULL, 0, 0, NULL};
+        return (struct half){NULL, 0, NULL};
     if (kind == RECORD_PRINCIPAL) {
         struct phalf *h = &ts->principal[which];
         if (h->end > 0) /* the older run of a ring */
-            return (struct half){h->data + h->oldest, h->end - h->oldest, e->opt.bufsize,
-                                 &h->drained};
+            return (struct half){h->data + h->oldest, h->end - h->oldest, &h->drained};
         return (struct half){h->data, atomic_load_explicit(&h->used, memory_order_relaxed),
-                             e->opt.bufsize, &h->drained};
+                             &h->drained};
     }
     struct ahalf *h = &ts->aggs[which];
-    return (struct half){h->data, atomic_load_explicit(&h->used, memory_order_relaxed), e->agg_data,
+    return (struct half){h->data, atomic_load_explicit(&h->used, memory_order_relaxed),
                          &h->drained};
 }
 
@@ -68,26 +67,20 @@ static void half_reset(const struct engine *e, struct tstate *ts, unsigned kind,
     }
     struct ahalf *h = &ts->aggs[which];
     make_zero(e, (unsigned char *)h->index, e->index_cells * sizeof *h->index);
+    h->round += 2;
     h->count = 0;
     h->drained = 0;
     atomic_store_explicit(&h->used, 0, memory_order_relaxed);
 }
 
-/* Returns whether some thread has anything in its active half (pressed: more than half of it), or
- * in its inactive one. */
-static bool any_half(const struct engine *e, unsigned what, bool inactive_too, bool pressed)
+/* Returns whether some thread has anything in a half. */
+static bool any_half(const struct engine *e, unsigned what)
 {
-    uint32_t active = atomic_load(&e->active);
     for (uint32_t i = 0; i < engine_nthreads(e); i++) {
         struct tstate *ts = engine_tstate(e, i);
         for (unsigned kind = RECORD_PRINCIPAL; kind <= RECORD_AGGS; kind++) {
-            unsigned now = (active & kind) != 0;
-            if ((what & kind) == 0)
-                continue;
-            struct half h = half_of(e, ts, kind, now);
-            if (h.used > (pressed ? h.size / 2 : 0))
-                return true;
-            if (inactive_too && half_of(e, ts, kind, !now).used > 0)
+            if ((what & kind) != 0 &&
+                (half_of(ts, kind, 0).used > 0 || half_of(ts, kind, 1).used > 0))
                 return true;
         }
     }
@@ -106,13 +99,7 @@ static uint32_t specs_ended(const struct engine *e)
 bool engine_pending(const struct engine *e, unsigned what)
 {
     return ((what & RECORD_PRINCIPAL) != 0 && specs_ended(e) != 0) ||
-           any_half(e, open_kinds(e, what), true, false);
-}
-
-/* not in the guest: engine_pressed - tests see by it how full a half is. */
-bool engine_pressed(const struct engine *e, unsigned what)
-{
-    return any_half(e, open_kinds(e, what), false, true);
+           any_half(e, open_kinds(e, what));
 }
 
 void engine_flip(struct engine *e, unsigned what)
@@ -121,7 +108,7 @@ void engine_flip(struct engine *e, unsigned what)
     for (unsigned kind = RECORD_PRINCIPAL; kind <= RECORD_AGGS; kind++) {
         bool empty = true; /* a half that still holds something must not be written again */
         for (uint32_t i = 0; i < engine_nthreads(e); i++)
-            empty &= half_of(e, engine_tstate(e, i), kind, (active & kind) == 0).used == 0;
+            empty &= half_of(engine_tstate(e, i), kind, (active & kind) == 0).used == 0;
         if ((open_kinds(e, what) & kind) != 0 && empty)
             bits |= kind;
     }
@@ -160,7 +147,7 @@ static bool specs_drain(struct engine *e, size_t limit, struct buf *out)
             if (!tstate_live(ts))
                 continue;
             struct phalf *p = &ts->spec[s];
-            struct half h = {p->data, atomic_load_explicit(&p->used, memory_order_relaxed), p->size,
+            struct half h = {p->data, atomic_load_explicit(&p->used, memory_order_relaxed),
                              &p->drained};
             if (wanted && h.used > 0) {
                 if (out->len >= limit || out->oom)
@@ -185,7 +172,7 @@ bool engine_drain(struct engine *e, unsigned what, size_t limit, struct buf *out
         for (uint32_t i = 0; (what & kind) != 0 && i < engine_nthreads(e); i++) {
             struct tstate *ts = engine_tstate(e, i);
             unsigned idle = (active & kind) == 0;
-            for (struct half h; (h = half_of(e, ts, kind, idle)).used > 0;) {
+            for (struct half h; (h = half_of(ts, kind, idle)).used > 0;) {
                 if (out->len >= limit || out->oom)
                     return false;
                 half_drain(&h, kind, i, limit, out);

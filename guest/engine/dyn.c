@@ -295,12 +295,3 @@ enum dyn_result dyn_del(struct dyn *d, uint64_t *left, const void *key, uint32_t
         publish(d, at, seen, FREE);
     return r;
 }
-
-/* not in the guest: dyn_count - tests see by it how many keys there are. */
-uint64_t dyn_count(const struct dyn *d)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < (size_t)d->nbuckets * WAYS; i++)
-        n += (atomic_load_explicit(&d->tag[i], memory_order_relaxed) & STATE) == LIVE;
-    return n;
-}

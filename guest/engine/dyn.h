@@ -57,7 +57,5 @@ enum dyn_result dyn_add(struct dyn *d, uint64_t *left, const void *key, uint32_t
 /* Frees the key's slot. */
 enum dyn_result dyn_del(struct dyn *d, uint64_t *left, const void *key, uint32_t keylen,
                         uint64_t hash);
-/* Returns the number of keys present, for tests and statistics. */
-uint64_t dyn_count(const struct dyn *d);
 
 #endif

@@ -238,7 +238,7 @@ static int plan_variables(struct engine *e, struct needs *n)
         const struct dif_var *v = &img->vars[i];
         if (!v->assoc && v->scope != DIF_THREAD) {
             uint64_t *end = v->scope == DIF_GLOBAL ? &n->globals : &n->locals;
-            if (!size_fits(*end, &e->vars[i].offset))
+            if (!size_fits(*end, &e->offsets[i]))
                 return ET_ELIMIT;
             *end = size_add(*end, scalar_size(&v->type));
             if (*end > VARIABLES_MOST)
@@ -275,10 +275,10 @@ static int plan(struct engine *e)
 {
     const struct dif_image *img = &e->img;
     struct needs n = {0};
-    e->vars = arena_array(&e->arena, img->nvars, sizeof *e->vars);
+    e->offsets = arena_array(&e->arena, img->nvars, sizeof *e->offsets);
     e->clauses = arena_array(&e->arena, img->nclauses, sizeof *e->clauses);
     e->agg_words = arena_array(&e->arena, img->naggs, sizeof *e->agg_words);
-    if (e->vars == NULL || e->clauses == NULL || e->agg_words == NULL)
+    if (e->offsets == NULL || e->clauses == NULL || e->agg_words == NULL)
         return ET_ENOMEM;
     if (plan_variables(e, &n) != 0 || plan_clauses(e) != 0)
         return ET_ELIMIT;
@@ -479,6 +479,7 @@ static unsigned char *layout(const struct engine *e, struct cursor *c, struct ts
     /* the value follows the key */
     unsigned char *key = piece(c, size_add(e->key_size, size_up(e->dyn.val_size, 8) + 8));
     to->scratch = piece(c, e->scratch_size);
+    to->seen = piece(c, SEEN * sizeof *to->seen);
     to->borders = e->borders_size > 0 ? (uint64_t *)(void *)piece(c, e->borders_size) : NULL;
     for (int i = 0; i < 2; i++)
         to->strtok[i] = e->strtok_size > 0 ? piece(c, e->strtok_size) : NULL;
@@ -489,6 +490,7 @@ static unsigned char *layout(const struct engine *e, struct cursor *c, struct ts
         to->principal[i].limit -= e->end_size;
     }
     for (int i = 0; i < 2; i++) {
+        to->aggs[i].round = (uint64_t)i + 1;
         to->aggs[i].index = piece(c, e->opt.aggsize);
         if (to->aggs[i].index != NULL)
             to->aggs[i].data = (unsigned char *)(to->aggs[i].index + e->index_cells);

@@ -210,6 +210,10 @@ struct engine_ctx {
      * each engine_fire starts with none. */
     struct engine_range text[ENGINE_TEXTS];
     uint16_t ntexts;
+    /* What stays: while `stays` is the same number, the texts of `probe` and `fixed`, a text that
+     * arguments may be, are where they are and do not change. 0: only during this firing. */
+    uint64_t stays;
+    struct engine_range fixed; /* its length is without the NUL; base 0: none */
     uint16_t lower;  /* for the engine: bit set of cached arguments that are lower bounds */
     bool read_lower; /* ... and whether this program has read a lower bound in this firing */
 };
@@ -317,8 +321,6 @@ void engine_flip(struct engine *e, unsigned what);
 /* Returns true when some inactive or active half of these kinds holds anything. Cheap; the answer
  * may be slightly out of date. */
 bool engine_pending(const struct engine *e, unsigned what);
-/* Returns true when some active half of these kinds is more than half full. */
-bool engine_pressed(const struct engine *e, unsigned what);
 
 /* Copies out and empties inactive halves, thread by thread, until `out` holds `limit` bytes or
  * more; returns true when nothing is left. Each call appends whole blocks, laid out as in record.h.

@@ -38,8 +38,7 @@ static size_t range_room(const struct engine_range *range, unsigned n, uint64_t 
     return 0;
 }
 
-/* Returns the bytes readable at addr; 0 when the address is not the program's. */
-static size_t readable(const struct exec *x, uint64_t addr)
+size_t exec_room(const struct exec *x, uint64_t addr)
 {
     size_t room = range_room(x->ctx->range, x->ctx->nranges, addr);
     if (room == 0)
@@ -61,11 +60,6 @@ static size_t writable(const struct exec *x, uint64_t addr)
 {
     uint64_t off = addr - (uint64_t)(uintptr_t)x->ts->scratch;
     return off < x->scratch_used ? x->scratch_used - off : variable_room(x, addr);
-}
-
-size_t exec_room(const struct exec *x, uint64_t addr)
-{
-    return readable(x, addr);
 }
 
 uint64_t exec_fault(struct exec *x, enum record_fault f, uint64_t value)
@@ -129,7 +123,7 @@ const char *exec_string(struct exec *x, uint64_t addr, size_t *len)
         *len = x->last_length;
         return s;
     }
-    size_t room = readable(x, addr), most = room;
+    size_t room = exec_room(x, addr), most = room;
     if (__builtin_expect(room / WORK_SCAN > x->left, 0))
         most = x->left * WORK_SCAN;
     *len = most > 0 ? strnlen(s, most) : 0;
@@ -185,7 +179,7 @@ const void *exec_bytes(struct exec *x, uint64_t addr, size_t n)
 {
     if (!exec_work(x, WORK_LOOK + x->e->far + n / WORK_SCAN))
         return NULL;
-    if (readable(x, addr) >= n && (x->alloca_used == 0 || !crosses(x, addr, n)))
+    if (exec_room(x, addr) >= n && (x->alloca_used == 0 || !crosses(x, addr, n)))
         return (const void *)(uintptr_t)addr;
     exec_fault(x, RECORD_FAULT_BADADDR, addr);
     return NULL;
@@ -322,7 +316,7 @@ static void scalar_store(struct exec *x, const struct dif_var *v, unsigned char 
     __atomic_store_n((uint64_t *)(void *)at, 0, __ATOMIC_RELAXED);
 }
 
-/* Appends a value to the key being built, encoded as a part (record.h). */
+/* Appends a value to a key or to a record: both are made of parts (record.h). */
 static unsigned char *key_add(struct exec *x, unsigned char *k, const struct dif_type *t,
                               uint64_t v)
 {
@@ -467,7 +461,7 @@ static uint64_t dynamic_add(struct exec *x, uint32_t var, const uint64_t *tuple,
 
 /* -- built-ins ------------------------------------------------------------------- */
 
-/* Values that must be the same throughout one clause execution. */
+/* Values that must be the same throughout one firing. */
 struct clocks {
     uint64_t timestamp, vtimestamp, wall;
     unsigned have; /* bit set of DIF_BUILTIN numbers */
@@ -499,8 +493,9 @@ static uint64_t about(struct exec *x, unsigned which, uint64_t index)
     return x->ctx->about != NULL ? x->ctx->about(x->ctx, which, index) : 0;
 }
 
-static uint64_t builtin(struct exec *x, struct clocks *c, unsigned which, uint32_t epid)
+static uint64_t builtin(struct exec *x, unsigned which, uint32_t epid)
 {
+    struct clocks *c = x->clocks;
     const struct engine_probe *p = x->ctx->probe;
     switch (which) {
     case DIF_BUILTIN_timestamp: return timestamp(c);
@@ -593,9 +588,10 @@ static void record_commit(struct phalf *h, uint32_t size)
 
 /* Completes the record whose parts end at `end`. */
 static inline void record_finish(struct exec *x, struct phalf *h, unsigned char *rec,
-                                 unsigned char *end, uint32_t epid, uint64_t when)
+                                 unsigned char *end, uint32_t epid)
 {
-    record_commit(h, record_put_head(rec, end, epid, when, (uint32_t)sched_getcpu()));
+    record_commit(h,
+                  record_put_head(rec, end, epid, timestamp(x->clocks), (uint32_t)sched_getcpu()));
     tcount_add(&x->ts->recorded, 1);
 }
 
@@ -642,13 +638,6 @@ static void spec_end(struct exec *x, uint64_t id, enum spec_state end, struct ph
         buffer_commit(x, &x->ts->spec[id - 1], principal);
 }
 
-/* Writes a part and returns its end. */
-static unsigned char *record_part(struct exec *x, unsigned char *p, const struct dif_type *t,
-                                  uint64_t v)
-{
-    return key_add(x, p, t, v); /* parts and keys have the same encoding */
-}
-
 /* Writes the record of a fault. */
 static void record_failed(struct exec *x, struct phalf *h, uint32_t epid, uint32_t action,
                           uint32_t offset)
@@ -679,11 +668,33 @@ static uint32_t action_of(const struct dif_image *img, const struct dif_clause *
 
 /* -- the interpreter ------------------------------------------------------------- */
 
+/* Returns whether these words will always be this key: each is a number, or where a text stays. */
+static bool tells(const struct exec *x, const struct dif_keys *keys, const uint64_t *word)
+{
+    const struct engine_ctx *ctx = x->ctx;
+    for (unsigned i = 0; i < keys->n; i++)
+        if (i == SEEN_WORDS || keys->key[i].kind > DIF_STRING ||
+            (keys->key[i].kind == DIF_STRING &&
+             word[i] - (uint64_t)(uintptr_t)x->e->img.strtab >= x->e->img.strtab_len &&
+             (ctx->stays == 0 ||
+              (word[i] != ctx->fixed.base && range_room(ctx->text, ctx->ntexts, word[i]) == 0))))
+            return false;
+    return true;
+}
+
 /* Runs an AGG instruction. */
-static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg, const uint64_t *tuple)
+__attribute__((noinline)) static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg,
+                                                const uint64_t *tuple)
 {
     const struct dif_agg *a = &x->e->img.aggs[agg];
-    uint32_t n = key_tuple(x, x->ts->key, &a->keys, tuple);
+    struct key_seen now = {.round = h->round, .stays = x->ctx->stays, .agg = agg};
+    for (unsigned i = 0; i < a->keys.n && i < SEEN_WORDS; i++)
+        now.word[i] = tuple[i];
+    struct key_seen *seen =
+        &x->ts->seen[hash_mix(now.word[0] ^ agg, now.word[1] ^ 0x9e3779b97f4a7c15u) % SEEN];
+    const bool known = seen->round == now.round && seen->stays == now.stays && seen->agg == agg &&
+                       seen->word[0] == now.word[0] && seen->word[1] == now.word[1];
+    uint32_t n = known ? 0 : key_tuple(x, x->ts->key, &a->keys, tuple);
     if (x->faulted || !exec_work(x, WORK_AGG + x->e->agg_far + a->keys.n * (WORK_SHORT / WORK_KEY)))
         return;
     unsigned nargs = dif_agg_nargs(a->func);
@@ -693,10 +704,15 @@ static void aggregate(struct exec *x, struct ahalf *h, uint32_t agg, const uint6
         buffer_dropped(x->e, x->ts, RECORD_DROP_UNCOUNTED, 1);
         return;
     }
-    if (aggr_update(x, h, agg, x->ts->key, n, hash_bytes(x->ts->key, n), value, incr))
-        tcount_add(&x->ts->updates, 1 + x->ctx->more);
-    else if (!x->faulted)
-        buffer_dropped(x->e, x->ts, RECORD_DROP_AGGREGATION, 1 + x->ctx->more);
+    if (known)
+        aggr_add(x, seen->entry, value, incr);
+    else if ((now.entry = aggr_update(x, h, agg, x->ts->key, n, value, incr)) == NULL) {
+        if (!x->faulted)
+            buffer_dropped(x->e, x->ts, RECORD_DROP_AGGREGATION, 1 + x->ctx->more);
+        return;
+    } else if (tells(x, &a->keys, tuple))
+        *seen = now;
+    tcount_add(&x->ts->updates, 1 + x->ctx->more);
 }
 
 /* Compares for SCMP: 0, 1, 2 for less, equal, greater, so that all kinds of branches agree. */
@@ -720,21 +736,15 @@ uint64_t exec_compare(struct exec *x, uint64_t a, uint64_t b)
     return na < nb ? 0 : na == nb ? 1 : 2;
 }
 
-static uint64_t sdiv(struct exec *x, uint64_t a, uint64_t b, bool rem)
+static uint64_t divide(struct exec *x, uint64_t a, uint64_t b, bool is_signed, bool rem)
 {
     exec_work(x, WORK_DIVIDE);
     if (b == 0)
         return exec_fault(x, RECORD_FAULT_DIVZERO, 0);
-    if (b == UINT64_MAX) /* INT64_MIN / -1 traps in hardware */
+    if (is_signed && b == UINT64_MAX) /* INT64_MIN / -1 traps in hardware */
         return rem ? 0 : 0 - a;
-    return rem ? (uint64_t)((int64_t)a % (int64_t)b) : (uint64_t)((int64_t)a / (int64_t)b);
-}
-
-static uint64_t udiv(struct exec *x, uint64_t a, uint64_t b, bool rem)
-{
-    exec_work(x, WORK_DIVIDE);
-    if (b == 0)
-        return exec_fault(x, RECORD_FAULT_DIVZERO, 0);
+    if (is_signed)
+        return rem ? (uint64_t)((int64_t)a % (int64_t)b) : (uint64_t)((int64_t)a / (int64_t)b);
     return rem ? a % b : a / b;
 }
 
@@ -750,9 +760,6 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
     const uint32_t *code = rt->code;
     uint64_t r[DIF_NREGS]; /* each is set before it is read: the verifier ensures it */
     uint64_t tuple[DIF_TUPLE_MAX];
-    struct clocks clocks = {.timestamp = x->ctx->at, .wall = x->ctx->wall};
-    if (clocks.timestamp != 0)
-        clocks.have = 1u << DIF_BUILTIN_timestamp | 1u << DIF_BUILTIN_walltimestamp;
     uint64_t ca = 0, cb = 0; /* operands of the last CMP, SCMP or TST */
     unsigned char *rec = NULL, *part = NULL;
     unsigned depth = 0;
@@ -771,7 +778,7 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
         case DIF_OP_NOP: break;
         case DIF_OP_RET:
             if (rec != NULL)
-                record_finish(x, ph, rec, part, epid, timestamp(&clocks));
+                record_finish(x, ph, rec, part, epid);
             goto ended;
         case DIF_OP_OR: A = B | C; break;
         case DIF_OP_XOR: A = B ^ C; break;
@@ -782,22 +789,14 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
         case DIF_OP_SUB: A = B - C; break;
         case DIF_OP_ADD: A = B + C; break;
         case DIF_OP_MUL: A = B * C; break;
-        case DIF_OP_SDIV: A = sdiv(x, B, C, false); goto checked;
-        case DIF_OP_UDIV: A = udiv(x, B, C, false); goto checked;
-        case DIF_OP_SREM: A = sdiv(x, B, C, true); goto checked;
-        case DIF_OP_UREM: A = udiv(x, B, C, true); goto checked;
+        case DIF_OP_SDIV: A = divide(x, B, C, true, false); goto checked;
+        case DIF_OP_UDIV: A = divide(x, B, C, false, false); goto checked;
+        case DIF_OP_SREM: A = divide(x, B, C, true, true); goto checked;
+        case DIF_OP_UREM: A = divide(x, B, C, false, true); goto checked;
         case DIF_OP_NOT: A = ~B; break;
         case DIF_OP_MOV: A = B; break;
-        case DIF_OP_EXTS: {
-            unsigned shift = 64 - 8 * (in & 255);
-            A = (uint64_t)((int64_t)(B << shift) >> shift);
-            break;
-        }
-        case DIF_OP_EXTU: {
-            unsigned shift = 64 - 8 * (in & 255);
-            A = B << shift >> shift;
-            break;
-        }
+        case DIF_OP_EXTS: A = int_truncate(&(struct dif_type){DIF_INT, in & 255}, B); break;
+        case DIF_OP_EXTU: A = int_truncate(&(struct dif_type){DIF_UINT, in & 255}, B); break;
         case DIF_OP_SETI: A = (uint64_t)(int64_t)(int16_t)IMM; break;
         case DIF_OP_SETX: A = img->ints[IMM]; break;
         case DIF_OP_SETS: A = (uint64_t)(uintptr_t)(img->strtab + img->str[IMM]); break;
@@ -841,27 +840,27 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
                 exec_fault(x, RECORD_FAULT_BADINDEX, A);
             goto checked;
         case DIF_OP_LDARG: A = argument(x, in & 255); goto checked;
-        case DIF_OP_LDB: A = builtin(x, &clocks, IMM, epid); goto checked;
+        case DIF_OP_LDB: A = builtin(x, IMM, epid); goto checked;
         case DIF_OP_LDBA: A = about(x, IMM, A); goto checked;
         case DIF_OP_LDGS:
-            A = scalar_load(x, &img->vars[IMM], e->globals + e->vars[IMM].offset);
+            A = scalar_load(x, &img->vars[IMM], e->globals + e->offsets[IMM]);
             goto checked;
         case DIF_OP_STGS:
-            scalar_store(x, &img->vars[IMM], e->globals + e->vars[IMM].offset, A);
+            scalar_store(x, &img->vars[IMM], e->globals + e->offsets[IMM], A);
             goto checked;
         case DIF_OP_ADDGS: {
             if (!exec_work(x, WORK_LOOK + e->far))
                 goto ended;
-            uint64_t *at64 = (uint64_t *)(void *)(e->globals + e->vars[IMM].offset);
+            uint64_t *at64 = (uint64_t *)(void *)(e->globals + e->offsets[IMM]);
             A *= 1 + x->ctx->more;
             A = int_truncate(&img->vars[IMM].type, __atomic_add_fetch(at64, A, __ATOMIC_RELAXED));
             break;
         }
         case DIF_OP_LDLS:
-            A = scalar_load(x, &img->vars[IMM], x->ts->locals + e->vars[IMM].offset);
+            A = scalar_load(x, &img->vars[IMM], x->ts->locals + e->offsets[IMM]);
             goto checked;
         case DIF_OP_STLS:
-            scalar_store(x, &img->vars[IMM], x->ts->locals + e->vars[IMM].offset, A);
+            scalar_store(x, &img->vars[IMM], x->ts->locals + e->offsets[IMM], A);
             goto checked;
         case DIF_OP_LDTS: A = dynamic_load(x, IMM, NULL); goto checked;
         case DIF_OP_STTS: dynamic_store(x, IMM, NULL, A); goto checked;
@@ -901,7 +900,7 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
             part = record_put_sub(rec, IMM);
             break;
         case DIF_OP_RECE:
-            record_finish(x, ph, rec, part, epid, timestamp(&clocks));
+            record_finish(x, ph, rec, part, epid);
             rec = NULL;
             ph = principal;
             break;
@@ -912,7 +911,7 @@ static void clause_run(struct exec *x, uint32_t epid, const struct dif_clause *c
             break;
         case DIF_OP_COMMIT: spec_end(x, A, SPEC_COMMITTED, principal); goto checked;
         case DIF_OP_DISCARD: spec_end(x, A, SPEC_DISCARDED, principal); goto checked;
-        case DIF_OP_REC: part = record_part(x, part, &img->parts[c->part + IMM], A); goto checked;
+        case DIF_OP_REC: part = key_add(x, part, &img->parts[c->part + IMM], A); goto checked;
         case DIF_OP_AGG:
             aggregate(x, ah, IMM, tuple);
             x->lower = false;
@@ -983,10 +982,21 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
     bool ending = atomic_load_explicit(&e->phase, memory_order_relaxed) == ENGINE_END;
     if (__builtin_expect(ending, 0) && ph->full == FULL_END)
         ph->limit = ph->size; /* this part was reserved for END */
+    struct clocks clocks = {.timestamp = ctx->at, .wall = ctx->wall};
+    if (ctx->at != 0)
+        clocks.have = 1u << DIF_BUILTIN_timestamp | 1u << DIF_BUILTIN_walltimestamp;
     for (uint32_t i = 0; i < n; i++) {
         if (!ending && i > 0 && atomic_load_explicit(&e->exiting, memory_order_relaxed))
             return; /* exit() ran: skip the later clauses of this firing */
-        struct exec x = {.e = e, .t = t, .ts = ts, .ctx = ctx, .in_error = in_error, .left = *left};
+        struct exec x = {.e = e,
+                         .t = t,
+                         .ts = ts,
+                         .ctx = ctx,
+                         .clocks = &clocks,
+                         .in_error = in_error,
+                         .left = *left,
+                         .last_string = ctx->fixed.base,
+                         .last_length = ctx->fixed.len};
         uint32_t at = 0;
         if (__builtin_expect(*left > 0, 1))
             clause_run(&x, b[i].epid, &e->img.clauses[b[i].clause], &e->clauses[b[i].clause], ph,

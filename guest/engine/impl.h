@@ -52,8 +52,18 @@ struct ahalf {
     unsigned char *data;
     _Atomic uint64_t used; /* bytes of entries */
     uint64_t drained;
+    uint64_t round; /* another one each time that it is emptied, and in the other half; never 0 */
     uint32_t count; /* entries */
 };
+
+/* Where a key was found last that its words tell: a key of numbers and of texts that stay. */
+struct key_seen {
+    struct record_entry *entry;
+    uint64_t round, stays; /* of the half and the firing; both must be the same again */
+    uint64_t word[2];      /* of the tuple */
+    uint32_t agg;
+};
+enum { SEEN = 512, SEEN_WORDS = sizeof((struct key_seen){0}.word) / sizeof(uint64_t) };
 
 /* A counter that one thread writes and others read. */
 typedef _Atomic uint64_t tcount;
@@ -68,10 +78,11 @@ struct tstate {
     struct ahalf aggs[2];
     tcount fired, own, recorded, updates, errors, filled, overwritten;
     tcount drop[RECORD_NDROPS];
-    unsigned char *locals; /* clause-local variables, at var_rt.offset */
+    unsigned char *locals; /* clause-local variables, at engine.offsets */
     unsigned char
         *key; /* key_size bytes: the key being built. Not NULL: the whole part is initialized */
     unsigned char *scratch; /* scratch_size bytes, fresh for each clause */
+    struct key_seen *seen;  /* SEEN of them, by a hash of agg and words */
     uint64_t *borders; /* a bit for each 8 bytes of scratch: an area from alloca() begins or has
                           ended there. NULL: the program has none */
     uint64_t nborders; /* words of `borders` in which a clause has set a bit */
@@ -102,12 +113,6 @@ void identity_find(struct identity *id, int32_t pid);
 /* Reads a small file as text, at most n - 1 bytes; "" when there is none. */
 void file_text(const char *path, char *out, size_t n);
 
-/* A variable at run time. An integer takes 8 bytes. A string takes 8 + size + 1: a word that is 1
- * for NULL, then the text. Bytes are stored unchanged, padded to a multiple of 8. */
-struct var_rt {
-    uint32_t offset; /* of a global in `globals`, of a clause-local in `locals` */
-};
-
 struct clause_rt {
     const uint32_t *code;
     uint32_t record_max; /* size of its largest record, including header and padding */
@@ -118,7 +123,10 @@ struct engine {
     struct engine_options opt;
     struct identity self;
     struct arena arena; /* holds vars, clauses, aggs */
-    struct var_rt *vars;
+    /* Of each variable, its offset in `globals`, or in `locals`. An integer takes 8 bytes. A string
+     * takes 8 + size + 1: a word that is 1 for NULL, then the text. Bytes are stored unchanged,
+     * padded to a multiple of 8. */
+    uint32_t *offsets;
     struct clause_rt *clauses;
     uint32_t *agg_words; /* of each aggregation */
     unsigned char *map;  /* the mapping */
@@ -198,6 +206,7 @@ struct exec {
     struct engine_thread *t;
     struct tstate *ts;
     struct engine_ctx *ctx;
+    struct clocks *clocks;
     bool in_error; /* this is a clause of ERROR, fired within another firing */
     uint32_t scratch_used;
     uint32_t alloca_used;    /* of engine.alloca_size */
@@ -256,10 +265,12 @@ static inline bool exec_work(struct exec *x, uint64_t units)
 /* Notes that the program reads a number that is a lower bound; counts that once a firing. */
 void exec_lower(struct exec *x);
 
-/* Adds to the entry of this key, creating it if need be. Returns false when there is no room, for
- * which the caller counts a drop, or after a fault. x->lower marks the entry. */
-bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key, uint32_t keylen,
-                 uint64_t hash, int64_t value, int64_t incr);
+/* Adds to the entry of this key, creating it if need be, and returns it; NULL: there is no room,
+ * for which the caller counts a drop, or after a fault. x->lower marks the entry. */
+struct record_entry *aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
+                                 uint32_t keylen, int64_t value, int64_t incr);
+/* The same for an entry that is known. */
+void aggr_add(const struct exec *x, struct record_entry *n, int64_t value, int64_t incr);
 /* Moves what this thread has recorded speculatively to its principal buffer. What exceeds the
  * amount that one event may copy stays where it is; the reader drains it with what other threads
  * have. */

@@ -45,31 +45,36 @@ static void words_update(const struct dif_agg *a, uint64_t *w, int64_t v, int64_
     }
 }
 
-bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key, uint32_t keylen,
-                 uint64_t hash, int64_t value, int64_t incr)
+void aggr_add(const struct exec *x, struct record_entry *n, int64_t value, int64_t incr)
+{
+    words_update(&x->e->img.aggs[n->agg], n->words, value, incr);
+    n->cpu |= x->lower ? RECORD_ENTRY_LOWER : 0;
+}
+
+struct record_entry *aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
+                                 uint32_t keylen, int64_t value, int64_t incr)
 {
     const struct engine *e = x->e;
     const struct dif_agg *a = &e->img.aggs[agg];
     unsigned nwords = e->agg_words[agg];
     uint32_t mask = e->index_cells - 1;
-    hash = hash_mix(hash ^ agg, 0x9e3779b97f4a7c15u);
+    const uint64_t hash = hash_mix(hash_bytes(key, keylen) ^ agg, 0x9e3779b97f4a7c15u);
     uint64_t high = hash & 0xffffffff00000000u;
     uint32_t i = (uint32_t)hash & mask;
     for (uint32_t looks = 0; h->index[i] != 0; i = (i + 1) & mask) {
         if (looks++ == LOOKS) /* keys chosen to collide */
-            return false;
+            return NULL;
         if ((h->index[i] & 0xffffffff00000000u) != high)
             continue;
         /* The update's cost includes the first comparison of a short key. */
         if (__builtin_expect(looks > 1 || keylen > WORK_SHORT, 0) &&
             !exec_work(x, 1 + keylen / WORK_COPY))
-            return false;
+            return NULL;
         struct record_entry *n =
             (struct record_entry *)(void *)(h->data + ((h->index[i] & 0xffffffffu) - 1) * 8);
         if (n->agg == agg && n->keylen == keylen && memcmp(n->words + nwords, key, keylen) == 0) {
-            words_update(a, n->words, value, incr);
-            n->cpu |= x->lower ? RECORD_ENTRY_LOWER : 0;
-            return true;
+            aggr_add(x, n, value, incr);
+            return n;
         }
     }
     uint64_t used = atomic_load_explicit(&h->used, memory_order_relaxed);
@@ -77,17 +82,16 @@ bool aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, const void *key,
      * this is far below 2^32. check_limits ensures that it fits in an empty table. */
     const uint32_t size = record_entry_size(nwords, keylen);
     if (h->count >= e->index_cells / 4 * 3 || size > e->agg_data - used)
-        return false;
+        return NULL;
     if (!exec_work(x, e->agg_far + WORK_ENTRY + size / WORK_NEW))
-        return false;
+        return NULL;
     struct record_entry *n = (struct record_entry *)(void *)(h->data + used);
     record_put_entry(n, size, agg, keylen, (uint32_t)sched_getcpu());
     word_agg_start(word_agg(a->func), n->words, nwords);
     memcpy(n->words + nwords, key, keylen);
-    words_update(a, n->words, value, incr);
-    n->cpu |= x->lower ? RECORD_ENTRY_LOWER : 0;
+    aggr_add(x, n, value, incr);
     h->index[i] = high | (used / 8 + 1);
     h->count++;
     atomic_store_explicit(&h->used, used + size, memory_order_relaxed);
-    return true;
+    return n;
 }

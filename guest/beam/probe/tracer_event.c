@@ -211,6 +211,8 @@ void event_init(struct event *ev, struct engine_thread *t, ErlNifEnv *env, ERL_N
     ev->ctx.nranges = 0;
     ev->ctx.anywhere = ev->ctx.own = false;
     ev->ctx.at = ev->ctx.wall = ev->ctx.more = 0;
+    ev->ctx.stays = STAYS_OF_PROGRAM;
+    ev->ctx.fixed.base = 0;
     memset(ev->said, 0, sizeof ev->said);
     ev->said_caller = 0;
     ev->t = t;
@@ -268,12 +270,14 @@ void event_fire(struct event *ev, struct engine_thread *t, const struct bounds *
 void event_fire_as(struct event *ev, struct engine_thread *t, const struct bounds *b,
                    const char *name)
 {
+    ev->ctx.stays = 0; /* the name is in this event only */
     for (uint32_t i = 0; i < b->n; i++) {
         struct engine_probe probe = *b->v[i].probe;
         probe.name = name;
         ev->ctx.probe = &probe;
         fire_bound(ev, t, &b->v[i]);
     }
+    ev->ctx.stays = STAYS_OF_PROGRAM;
 }
 
 void event_fire_named(const struct bounds *b, struct engine_thread *t, ErlNifEnv *env,

@@ -70,6 +70,8 @@ static void function_event(struct engine_thread *t, const struct bounds *b, ErlN
     event_init(&ev, t, env, pid, came->value, arg_function);
     ev.msg_is = came->class ? DIF_BUILTIN_reason : DIF_BUILTIN_retval;
     ev.fn = fn;
+    ev.ctx.stays = fn->stays;
+    ev.ctx.fixed = (struct engine_range){(uint64_t)(uintptr_t)fn->text, fn->text_len};
     ev.other = came->class;
     ev.args = came->args;
     ev.at = came->at;

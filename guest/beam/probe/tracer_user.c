@@ -66,7 +66,11 @@ uint64_t arg_user(struct engine_ctx *ctx, unsigned n)
     struct hook_event *h = hook_event_of(ctx);
     switch (n) {
     case 0: return event_pid(&h->ev, h->ev.pid);
-    case 1: return event_atom(&h->ev, h->argv[0]);
+    case 1: /* the program's own text of the name, if it has one: fire_user */
+        return h->ev.ctx.fixed.base != 0
+                   ? event_text(&h->ev, (const char *)(uintptr_t)h->ev.ctx.fixed.base,
+                                h->ev.ctx.fixed.len)
+                   : event_atom(&h->ev, h->argv[0]);
     default: return n - 1 < h->argc ? terms_keep(&h->ev, h->argv[n - 1]) : 0;
     }
 }
@@ -83,7 +87,9 @@ void fire_user(const struct snapshot *s, struct engine_thread *t, struct hook_ev
     for (uint32_t i = 0; i < s->nuser; i++) {
         const struct user_probe *u = &s->user[i];
         if (u->name == h->argv[0]) {
+            h->ev.ctx.fixed = (struct engine_range){(uint64_t)(uintptr_t)u->glob, strlen(u->glob)};
             event_fire(&h->ev, t, &u->bounds);
+            h->ev.ctx.fixed.base = 0;
         } else if (u->name == 0) {
             if (name[0] == '\0' && !term_atom(h->ev.env, h->argv[0], name, sizeof name))
                 return;
