@@ -53,6 +53,12 @@ static uint32_t nrows;
 
 static _Atomic uint64_t unknown; /* bits of rows whose shape has been another one */
 
+/* Returns a shape, or `read` for one that is examined where the term is read (see shapes.h). */
+static uint8_t taken(enum term_shape shape, enum term_shape read)
+{
+    return (uint8_t)(shape == SHAPE_CALL || shape == SHAPE_TO ? read : shape);
+}
+
 void shapes_init(int otp)
 {
     nrows = 0;
@@ -61,8 +67,8 @@ void shapes_init(int otp)
         if (otp < list[i].first || (list[i].last != 0 && otp > list[i].last))
             continue;
         *r = (struct row){.tracee = (uint8_t)list[i].tracee,
-                          .msg = (uint8_t)list[i].msg,
-                          .extra = (uint8_t)list[i].extra,
+                          .msg = taken(list[i].msg, SHAPE_ANY),
+                          .extra = taken(list[i].extra, SHAPE_NONE),
                           .number = i,
                           .needs = list[i].needs};
         memcpy(&r->tag, (const char *)&agent.atom + list[i].atom, sizeof r->tag);
@@ -223,10 +229,7 @@ static bool is(ErlNifEnv *env, enum term_shape shape, ERL_NIF_TERM t)
     case SHAPE_TOLD: return is_told(env, t);
     case SHAPE_WORK: return enif_is_atom(env, t) || is_zero(env, t);
     case SHAPE_SEQ: return is_seq(env, t);
-    case SHAPE_ANY:
-    case SHAPE_NONE:
-    case SHAPE_CALL:
-    case SHAPE_TO: return true; /* see shapes.h */
+    case SHAPE_ANY: return true;
     default: return false;
     }
 }
@@ -242,7 +245,7 @@ bool shapes_known(ErlNifEnv *env, const ERL_NIF_TERM argv[], bool *port)
         return false;
     if (r->msg != SHAPE_ANY && !is(env, (enum term_shape)r->msg, argv[3]))
         return false;
-    if (r->extra == SHAPE_NONE || r->extra == SHAPE_TO)
+    if (r->extra == SHAPE_NONE)
         return true;
     return enif_get_map_value(env, argv[4], agent.atom.extra, &extra) &&
            is(env, (enum term_shape)r->extra, extra);

@@ -331,6 +331,27 @@ bool read_mfa(ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f, unsigned *arity)
     return true;
 }
 
+bool read_call(ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f, unsigned *arity,
+               ERL_NIF_TERM *args)
+{
+    enum { M = 1, F, ARGS, ELEMENTS = ARGS, TAIL = 1 };
+    const uint64_t *w = kinds.known ? tuple_of(t, ELEMENTS) : NULL;
+    if (!w || !is_atom(w[M]) || !is_atom(w[F]))
+        return false;
+    unsigned n = 0;
+    ERL_NIF_TERM list = w[ARGS];
+    for (; (list & 3) == TAG_LIST; list = boxed(list)[TAIL])
+        if (n++ == READ_ARITY_MOST)
+            return false;
+    if ((list & WORD_MORE_BITS) != WORD_NIL)
+        return false;
+    *m = w[M];
+    *f = w[F];
+    *arity = n;
+    *args = w[ARGS];
+    return true;
+}
+
 /* -- copies of the agent ----------------------------------------------------------------------- */
 
 static size_t number(const uint64_t *o)

@@ -88,6 +88,9 @@ bool read_is_local_pid(ERL_NIF_TERM t);
  * whose kinds are not known, where the emulator is to be asked. */
 enum { READ_ARITY_MOST = 255 /* arguments of a function */ };
 bool read_mfa(ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f, unsigned *arity);
+/* The same of {Module, Function, Args}. */
+bool read_call(ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM *f, unsigned *arity,
+               ERL_NIF_TERM *args);
 
 /* Finds the value of a key that is in its word. On a release whose kinds are not known, a map of
  * more than READ_PAIRS pairs has none: some key of it could be of any kind. */

@@ -120,9 +120,14 @@ bool event_get_mfa(ErlNifEnv *env, ERL_NIF_TERM t, ERL_NIF_TERM *m, ERL_NIF_TERM
 {
     const ERL_NIF_TERM *e;
     int n;
+    ERL_NIF_TERM list;
     *args = false;
     if (read_mfa(t, m, f, arity))
         return true;
+    if (read_call(t, m, f, arity, &list)) {
+        *args = true;
+        return true;
+    }
     if (!enif_get_tuple(env, t, &n, &e) || n != 3)
         return false;
     *m = e[0];

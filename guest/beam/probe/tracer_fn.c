@@ -16,6 +16,7 @@
 #include "beam/probe/frames.h"
 #include "beam/probe/missed.h"
 #include "beam/probe/shapes.h"
+#include "beam/probe/term_read.h"
 
 static struct proctab *shadows(void)
 {
@@ -260,10 +261,10 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
                  const ERL_NIF_TERM argv[])
 {
     struct tracer_thread *mine = tracer_thread(t);
-    ERL_NIF_TERM m, f, pid = argv[2];
+    ERL_NIF_TERM m, f, args = 0, pid = argv[2];
     unsigned arity;
-    bool meta;
-    if (!event_get_mfa(env, argv[3], &m, &f, &arity, &meta)) {
+    bool meta = read_call(argv[3], &m, &f, &arity, &args);
+    if (!meta && !event_get_mfa(env, argv[3], &m, &f, &arity, &meta)) {
         shapes_lost(s, t, env, argv);
         return;
     }
@@ -287,10 +288,12 @@ void tracer_call(const struct snapshot *s, struct engine_thread *t, ErlNifEnv *e
         return;
     }
     bool counts = this_call_counts(mine, fn, pid, meta);
+    if (meta && args == 0)
+        args = args_of(env, argv[3]);
     if (meta && fn->hook)
-        hooks_fire(s, t, env, pid, fn, args_of(env, argv[3]));
+        hooks_fire(s, t, env, pid, fn, args);
     struct shadow_fn caller;
-    struct came came = {.at = nowhere, .args = meta ? args_of(env, argv[3]) : 0};
+    struct came came = {.at = nowhere, .args = args};
     enum result result = meta ? RESULT_NONE : caller_of(env, argv[4], &caller, &came.args);
     if (result == RESULT_OTHER && agent.sessions) {
         lost_call(s, t, env, argv, fn, counts);
