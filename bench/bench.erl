@@ -137,6 +137,11 @@ on(floor_profile) -> sampled(997, 0);
 on(signal_profile) -> sampled(997, 1);
 on(deep_signal) -> sampled(4999, 1);
 on(floor_port) -> flags(ports(2), true, ['receive', {tracer, floor_tracer, []}]);
+%% What probes of messages and of scheduling need: send, in and out.
+on(floor_latency_message) -> flags(senders(2), true, [send, running, {tracer, floor_tracer, []}]);
+%% The functions whose calls are the probes, by the pattern that the agent sets on them.
+on(floor_probe) -> hook({erltrace, probe, 2}, [{[bench, '_'], [], []}]);
+on(floor_dyntrace) -> hook({dyntrace, user_trace_i4s4, 9}, true);
 on(probe_off) -> 0;
 on(call_count) -> pattern(true, [call_count]);
 on(call_time) -> pattern(true, [call_time]), flags(callers(2), true, [call]);
@@ -148,6 +153,9 @@ off(floor_pair_call) -> flags(callers(2), false, [all]), pattern(false, [local])
 off(floor_message) -> flags(senders(2), false, [all]);
 off(Name) when Name =:= floor_profile; Name =:= signal_profile; Name =:= deep_signal -> floor_profile:stop(), 0;
 off(floor_port) -> flags(ports(2), false, [all]);
+off(floor_latency_message) -> flags(senders(2), false, [all]);
+off(floor_probe) -> unhook({erltrace, probe, 2});
+off(floor_dyntrace) -> unhook({dyntrace, user_trace_i4s4, 9});
 off(probe_off) -> 0;
 off(call_count) -> {call_count, N} = erlang:trace_info({?MODULE, f, 1}, call_count), pattern(false, [call_count]), N;
 off(call_time) ->
@@ -166,6 +174,8 @@ off(_) ->
     {Seen, Late}.
 
 pattern(What, Flags) -> 1 = erlang:trace_pattern({?MODULE, f, 1}, What, Flags), 0.
+hook(MFA, Condition) -> 1 = erlang:trace_pattern(MFA, Condition, [{meta, floor_tracer, []}]), 0.
+unhook(MFA) -> 1 = erlang:trace_pattern(MFA, false, [meta]), 0.
 flags(Pids, How, Flags) -> [1 = erlang:trace(P, How, Flags) || P <- Pids], 0.
 
 sampled(Hz, Signal) -> true = floor_profile:start(Hz, Signal) >= erlang:system_info(schedulers), 0.
