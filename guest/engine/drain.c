@@ -73,20 +73,6 @@ static void half_reset(const struct engine *e, struct tstate *ts, unsigned kind,
     atomic_store_explicit(&h->used, 0, memory_order_relaxed);
 }
 
-/* Returns whether some thread has anything in a half. */
-static bool any_half(const struct engine *e, unsigned what)
-{
-    for (uint32_t i = 0; i < engine_nthreads(e); i++) {
-        struct tstate *ts = engine_tstate(e, i);
-        for (unsigned kind = RECORD_PRINCIPAL; kind <= RECORD_AGGS; kind++) {
-            if ((what & kind) != 0 &&
-                (half_of(ts, kind, 0).used > 0 || half_of(ts, kind, 1).used > 0))
-                return true;
-        }
-    }
-    return false;
-}
-
 /* Returns the bit set of the speculations that were committed or discarded and are not free yet. */
 static uint32_t specs_ended(const struct engine *e)
 {
@@ -98,8 +84,13 @@ static uint32_t specs_ended(const struct engine *e)
 
 bool engine_pending(const struct engine *e, unsigned what)
 {
-    return ((what & RECORD_PRINCIPAL) != 0 && specs_ended(e) != 0) ||
-           any_half(e, open_kinds(e, what));
+    const unsigned open = open_kinds(e, what);
+    for (uint32_t i = 0; i < engine_nthreads(e); i++)
+        for (unsigned kind = RECORD_PRINCIPAL; kind <= RECORD_AGGS; kind++)
+            for (unsigned h = 0; (open & kind) != 0 && h < 2; h++)
+                if (half_of(engine_tstate(e, i), kind, h).used > 0)
+                    return true;
+    return (what & RECORD_PRINCIPAL) != 0 && specs_ended(e) != 0;
 }
 
 void engine_flip(struct engine *e, unsigned what)

@@ -386,7 +386,10 @@ static void dynamic_drop(struct exec *x)
 static uint64_t dynamic_load(struct exec *x, uint32_t var, const uint64_t *tuple)
 {
     const struct dif_var *v = &x->e->img.vars[var];
+    const bool self = v->scope == DIF_THREAD && !v->assoc && v->type.kind <= DIF_UINT;
     uint64_t hash, word = 0;
+    if (self && x->self_var == var + 1)
+        return x->self_value;
     uint32_t len = 0, n = key_dynamic(x, var, tuple, &hash);
     if (x->faulted)
         return 0;
@@ -394,7 +397,10 @@ static uint64_t dynamic_load(struct exec *x, uint32_t var, const uint64_t *tuple
         if (dyn_get(&x->e->dyn, &x->left, x->ts->key, n, hash, x->ts->key + x->e->key_size, &len) ==
             DYN_OK)
             memcpy(&word, x->ts->key + x->e->key_size, 8);
-        return store_over(x) ? 0 : int_truncate(&v->type, word);
+        word = int_truncate(&v->type, word);
+        x->self_var = self ? var + 1 : x->self_var;
+        x->self_value = self ? word : x->self_value;
+        return store_over(x) ? 0 : word;
     }
     char *p = exec_scratch(x, x->e->dyn.val_size + 1);
     if (p == NULL)
@@ -417,6 +423,7 @@ static void dynamic_store(struct exec *x, uint32_t var, const uint64_t *tuple, u
     const struct dif_var *v = &x->e->img.vars[var];
     uint64_t hash;
     uint32_t n = key_dynamic(x, var, tuple, &hash);
+    x->self_var = 0;
     if (x->faulted)
         return;
     enum dyn_result r;
@@ -447,6 +454,7 @@ static uint64_t dynamic_add(struct exec *x, uint32_t var, const uint64_t *tuple,
 {
     uint64_t hash, sum = 0;
     uint32_t n = key_dynamic(x, var, tuple, &hash);
+    x->self_var = 0;
     if (x->faulted)
         return 0;
     if (dyn_add(&x->e->dyn, &x->left, x->ts->key, n, hash, delta, &sum) != DYN_OK) {
@@ -524,7 +532,7 @@ static uint64_t builtin(struct exec *x, unsigned which, uint32_t epid)
     case DIF_BUILTIN__egid: return x->e->self.egid;
     case DIF_BUILTIN_execname: return (uint64_t)(uintptr_t)x->e->self.execname;
     case DIF_BUILTIN_cwd:
-    case DIF_BUILTIN_root: return exec_unknown(x);
+    case DIF_BUILTIN_root: return (uint64_t)(uintptr_t)x->e->self.unknown;
     case DIF_BUILTIN_tid: return (uint64_t)(int64_t)x->t->tid;
     case DIF_BUILTIN_probeprov: return probe_text(x, p->prov);
     case DIF_BUILTIN_probemod: return probe_text(x, p->mod);

@@ -95,7 +95,7 @@ struct tstate {
 
 /* The state of strtok() between calls. */
 struct strtok {
-    uint64_t firing; /* the firing it belongs to, see exec_firing; 0: none */
+    uint64_t firing; /* the firing it belongs to, see subr_find.c; 0: none */
     uint32_t at, len;
     char text[]; /* strsize bytes */
 };
@@ -220,6 +220,9 @@ struct exec {
     uint64_t last_string; /* the text that exec_string examined last, 0: none. It lies in memory
                              that only this clause can change; such a change clears this */
     size_t last_length;   /* its length */
+    uint32_t self_var; /* the integer self-> variable that this clause read last, plus 1; 0: none,
+                          or it has stored one since */
+    uint64_t self_value;
 };
 
 /* Costs in units of work: see "the budget of an event" in engine.h. A unit is at most about 3 ns on
@@ -296,23 +299,8 @@ char *exec_scratch(struct exec *x, size_t n);
 /* The same as an area of its own: an access that begins in it must not reach beyond its end,
  * rounded up to a multiple of 8 bytes, and none from outside may reach into it. */
 char *exec_area(struct exec *x, size_t n);
-/* Returns the string "<unknown>". */
-static inline uint64_t exec_unknown(const struct exec *x)
-{
-    return (uint64_t)(uintptr_t)x->e->self.unknown;
-}
 /* Marks a fault. Returns 0. */
 uint64_t exec_fault(struct exec *x, enum record_fault f, uint64_t value);
-
-/* Return the state of strtok(), and the number of the firing that may use it. */
-static inline struct strtok *exec_strtok(const struct exec *x)
-{
-    return x->ts->strtok[x->in_error];
-}
-static inline uint64_t exec_firing(const struct exec *x)
-{
-    return atomic_load_explicit(x->in_error ? &x->ts->errors : &x->ts->fired, memory_order_relaxed);
-}
 
 /* Implements speculation(): returns an id, or 0 after counting a drop. */
 uint64_t exec_speculation(struct exec *x);

@@ -45,6 +45,19 @@ static void words_update(const struct dif_agg *a, uint64_t *w, int64_t v, int64_
     }
 }
 
+/* Returns the hash of a key. Zeros at its end do not change it: most of a stack's key is zeros. */
+static uint64_t key_hash(const unsigned char *key, uint32_t n)
+{
+    uint64_t w[4];
+    uint32_t used = n;
+    for (; used >= sizeof w; used -= (uint32_t)sizeof w) {
+        memcpy(w, key + used - sizeof w, sizeof w);
+        if ((w[0] | w[1] | w[2] | w[3]) != 0)
+            break;
+    }
+    return hash_bytes(key, used) ^ (n - used);
+}
+
 void aggr_add(const struct exec *x, struct record_entry *n, int64_t value, int64_t incr)
 {
     words_update(&x->e->img.aggs[n->agg], n->words, value, incr);
@@ -58,7 +71,7 @@ struct record_entry *aggr_update(struct exec *x, struct ahalf *h, uint32_t agg, 
     const struct dif_agg *a = &e->img.aggs[agg];
     unsigned nwords = e->agg_words[agg];
     uint32_t mask = e->index_cells - 1;
-    const uint64_t hash = hash_mix(hash_bytes(key, keylen) ^ agg, 0x9e3779b97f4a7c15u);
+    const uint64_t hash = hash_mix(key_hash(key, keylen) ^ agg, 0x9e3779b97f4a7c15u);
     uint64_t high = hash & 0xffffffff00000000u;
     uint32_t i = (uint32_t)hash & mask;
     for (uint32_t looks = 0; h->index[i] != 0; i = (i + 1) & mask) {

@@ -139,13 +139,19 @@ uint64_t subr_substr(struct exec *x, const uint64_t *arg, unsigned n)
 
 enum { WORK_TABLE = 16 }; /* to build a table of 256 bytes */
 
+/* Returns the number of the firing that may use the state of strtok(). */
+static uint64_t firing(const struct exec *x)
+{
+    return atomic_load_explicit(x->in_error ? &x->ts->errors : &x->ts->fired, memory_order_relaxed);
+}
+
 /* strtok(s, delimiters) copies s; the copy lives as long as the firing. strtok(NULL, delimiters),
  * here with one argument, continues in it at the delimiter that ended the previous token: with
  * other delimiters, that character begins the next token. */
 uint64_t subr_strtok(struct exec *x, const uint64_t *arg, unsigned n)
 {
-    struct strtok *k = exec_strtok(x);
-    uint64_t now = exec_firing(x);
+    struct strtok *k = x->ts->strtok[x->in_error];
+    uint64_t now = firing(x);
     struct text s, d;
     if (n > 1) {
         if (!subr_text(x, arg[0], &s) || !exec_work(x, s.n / WORK_COPY))
