@@ -22,11 +22,11 @@ enum {
 
 /* The parts of a cost that belong to none of the probes that a report lists, after those: with
  * them the list adds up to the whole. */
-enum part { EMULATOR, UNLISTED, IN_VAIN, PARTS };
+enum part { EMULATOR, UNLISTED, UNFIRED, PARTS };
 static const char *const part_names[PARTS] = {
     [EMULATOR] = "the emulator on its way to the probes and back (an estimate)",
     [UNLISTED] = "other probes",
-    [IN_VAIN] = "events at which none of its probes fired",
+    [UNFIRED] = "events at which none of its probes fired",
 };
 
 /* Returns ns in permille `of` another time, at most `most`. */
@@ -103,7 +103,7 @@ static void parts_of(const struct event_cost *c, struct parts *parts)
         kinds += l->kind[i].ns;
     const uint64_t ns[PARTS] = {[EMULATOR] = l->vm,
                                 [UNLISTED] = size_left(kinds, probes),
-                                [IN_VAIN] = size_left(c->public.ns, kinds + l->vm)};
+                                [UNFIRED] = size_left(c->public.ns, kinds + l->vm)};
     parts->any = false;
     for (int i = 0; i < PARTS; i++) {
         parts->share[i] = session_cost_part(c, ns[i]);

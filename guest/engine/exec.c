@@ -676,18 +676,24 @@ static uint32_t action_of(const struct dif_image *img, const struct dif_clause *
 
 /* -- the interpreter ------------------------------------------------------------- */
 
-/* Returns whether these words will always be this key: each is a number, or where a text stays. */
-static bool tells(const struct exec *x, const struct dif_keys *keys, const uint64_t *word)
+/* Returns where the entry of a key is noted that its words will always tell, and in `now` what is
+ * noted; NULL: a part is neither a number nor where a text stays. */
+static struct key_seen *seen_at(const struct exec *x, const struct ahalf *h, uint32_t agg,
+                                const uint64_t *word, struct key_seen *now)
 {
     const struct engine_ctx *ctx = x->ctx;
-    for (unsigned i = 0; i < keys->n; i++)
+    const struct dif_keys *keys = &x->e->img.aggs[agg].keys;
+    *now = (struct key_seen){.round = h->round, .stays = ctx->stays, .agg = agg};
+    for (unsigned i = 0; i < keys->n; i++) {
         if (i == SEEN_WORDS || keys->key[i].kind > DIF_STRING ||
             (keys->key[i].kind == DIF_STRING &&
              word[i] - (uint64_t)(uintptr_t)x->e->img.strtab >= x->e->img.strtab_len &&
              (ctx->stays == 0 ||
               (word[i] != ctx->fixed.base && range_room(ctx->text, ctx->ntexts, word[i]) == 0))))
-            return false;
-    return true;
+            return NULL;
+        now->word[i] = word[i];
+    }
+    return &x->ts->seen[hash_mix(now->word[0] ^ agg, now->word[1] ^ 0x9e3779b97f4a7c15u) % SEEN];
 }
 
 /* Runs an AGG instruction. */
@@ -695,13 +701,10 @@ __attribute__((noinline)) static void aggregate(struct exec *x, struct ahalf *h,
                                                 const uint64_t *tuple)
 {
     const struct dif_agg *a = &x->e->img.aggs[agg];
-    struct key_seen now = {.round = h->round, .stays = x->ctx->stays, .agg = agg};
-    for (unsigned i = 0; i < a->keys.n && i < SEEN_WORDS; i++)
-        now.word[i] = tuple[i];
-    struct key_seen *seen =
-        &x->ts->seen[hash_mix(now.word[0] ^ agg, now.word[1] ^ 0x9e3779b97f4a7c15u) % SEEN];
-    const bool known = seen->round == now.round && seen->stays == now.stays && seen->agg == agg &&
-                       seen->word[0] == now.word[0] && seen->word[1] == now.word[1];
+    struct key_seen now, *seen = seen_at(x, h, agg, tuple, &now);
+    const bool known = seen != NULL && seen->round == now.round && seen->stays == now.stays &&
+                       seen->agg == agg && seen->word[0] == now.word[0] &&
+                       seen->word[1] == now.word[1];
     uint32_t n = known ? 0 : key_tuple(x, x->ts->key, &a->keys, tuple);
     if (x->faulted || !exec_work(x, WORK_AGG + x->e->agg_far + a->keys.n * (WORK_SHORT / WORK_KEY)))
         return;
@@ -718,7 +721,7 @@ __attribute__((noinline)) static void aggregate(struct exec *x, struct ahalf *h,
         if (!x->faulted)
             buffer_dropped(x->e, x->ts, RECORD_DROP_AGGREGATION, 1 + x->ctx->more);
         return;
-    } else if (tells(x, &a->keys, tuple))
+    } else if (seen != NULL)
         *seen = now;
     tcount_add(&x->ts->updates, 1 + x->ctx->more);
 }

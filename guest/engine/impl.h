@@ -220,8 +220,7 @@ struct exec {
     uint64_t last_string; /* the text that exec_string examined last, 0: none. It lies in memory
                              that only this clause can change; such a change clears this */
     size_t last_length;   /* its length */
-    uint32_t self_var; /* the integer self-> variable that this clause read last, plus 1; 0: none,
-                          or it has stored one since */
+    uint32_t self_var;    /* the integer self-> variable that it has read last, plus 1; 0: none */
     uint64_t self_value;
 };
 
