@@ -135,8 +135,9 @@ static int tell_finding(const struct erltrace_finding *f, void *arg)
             end_node(o);
         }
         snprintf(o->node, sizeof o->node, "%s", f->node);
-        o->otp = f->otp;
     }
+    if (f->otp != 0) /* what was seen before the connection has none */
+        o->otp = f->otp;
     o->closed = o->closed || (f->node[0] == '\0' && strcmp(f->subject, "programs") == 0 &&
                               strcmp(f->level, "limit") == 0);
     o->limits += strcmp(f->level, "limit") == 0;
@@ -158,8 +159,9 @@ static int examine(erltrace_t *h, const struct args *a, struct screen *screen, v
         rc = erltrace_target_pid(h, a->process[i].pid);
     if (rc == 0)
         rc = erltrace_examine(h, tell_finding, o);
-    if (rc == 0 && (o->node[0] != '\0' || a->kernel)) {
-        if (!a->kernel)
+    if (rc == 0 ? o->node[0] != '\0' || a->kernel : o->text.len > 0) {
+        o->closed = o->closed || rc != 0;
+        if (!a->kernel && rc == 0)
             tell_probes(o);
         end_node(o);
     }

@@ -1,5 +1,4 @@
 /* agents.c - the agent's libraries that erltrace can bring into a node, one for each processor. */
-#include <elf.h>
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,23 +6,19 @@
 #include "base/hash.h"
 #include "session/handle.h"
 #include "util/embedded.h"
-#include "wire/find.h"
+#include "wire/processor.h"
 
 /* Returns the processor that a library is for, as `uname -m` has it; NULL: it is no library. */
-static const char *processor_of(const struct buf *library)
+static const char *processor_of_library(const struct buf *library)
 {
-    Elf64_Ehdr h;
-    if (library->len < sizeof h)
-        return NULL;
-    memcpy(&h, library->data, sizeof h);
-    if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_type != ET_DYN)
-        return NULL;
-    return beam_processor_name(h.e_machine);
+    struct elf_head e;
+    return elf_head(&e, library->data, library->len) && e.type == ET_DYN ? processor_name(e.machine)
+                                                                         : NULL;
 }
 
 static int report(const char *path, const struct buf *library, erltrace_agent_fn *fn, void *arg)
 {
-    struct erltrace_agent a = {.processor = processor_of(library),
+    struct erltrace_agent a = {.processor = processor_of_library(library),
                                .path = path,
                                .hash = hash_bytes(library->data, library->len)};
     return a.processor != NULL ? fn(&a, arg) : 0;

@@ -56,13 +56,18 @@ int erltrace_examine(erltrace_t *h, erltrace_finding_fn *fn, void *arg)
         return api_fail(h, ERLTRACE_E_INVAL);
     if (api_compile(h) != 0) /* the session, of no programs perhaps */
         return -1;
+    h->looking = true;
     int rc = api_open_targets(h);
+    h->looking = false;
     h->busy = true;
+    if (rc != 0)
+        x.result = api_look_report(h, h->session.ntiers, NULL, fn, arg);
     for (size_t i = 0; rc == 0 && i < h->session.ntiers; i++) {
         struct tier *t = h->session.tier[i].t;
         x.target = t->ops->target(t);
         x.otp = 0;
-        if (t->ops->examine != NULL)
+        x.result = api_look_report(h, i, x.target, fn, arg);
+        if (x.result == 0 && t->ops->examine != NULL)
             rc = t->ops->examine(t, &x.otp, found, &x, &h->session.diags);
     }
     h->busy = false;

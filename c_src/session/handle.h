@@ -11,6 +11,7 @@
 
 #include "session/session.h"
 #include "wire/cred.h"
+#include "wire/node.h"
 
 /* The phase of a handle: one of these, then enum erltrace_state. */
 enum {
@@ -58,6 +59,8 @@ struct erltrace {
     struct erltrace_names *names; /* instead of nodes; NULL: none. Borrowed */
     pid_t names_process;          /* of the node that they are of, on this host; 0: not known */
     bool opened;                  /* tiers are attached */
+    bool looking;                 /* erltrace_examine: what may be in the way is noted */
+    struct api_look *look;        /* for each node that was opened, the last one first */
     const char *cookie, *cookie_file, *agent_dir, *root, *as;
     struct cred_options tls;
     unsigned lost_commands; /* targets lost because their command ended */
@@ -129,6 +132,17 @@ bool api_names_node(const erltrace_t *h);
 struct tier *api_names_open(const struct erltrace_names *n);
 /* Connects to all targets asked for. Returns 0 or a code of base/err.h. */
 int api_open_targets(erltrace_t *h);
+
+/* -- looks.c -- */
+/* Notes what may be in the way to a node that is about to be opened, and then what came of it:
+ * `rc`, with its diagnostic. Does nothing unless the handle is looking. */
+void api_look_before(erltrace_t *h, const struct node_options *opt);
+void api_look_after(erltrace_t *h, int rc);
+/* Reports these findings about the nth node that was opened, or about the one that could not be
+ * opened. `target`: its name, or NULL for what was found out of it. Returns 0 or what fn returned.
+ */
+int api_look_report(const erltrace_t *h, size_t nth, const char *target, erltrace_finding_fn *fn,
+                    void *arg);
 /* Returns whether every process that the trace ends with has ended; waits for that at most
  * timeout_ms. Returns false when there is no such process. */
 bool api_commands_ended(erltrace_t *h, int timeout_ms);

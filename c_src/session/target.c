@@ -256,7 +256,9 @@ int erltrace_set_root(erltrace_t *h, const char *dir)
 static int open_node(erltrace_t *h, const struct node_options *opt)
 {
     struct tier *tier;
+    api_look_before(h, opt);
     int rc = tier_vm_open(opt, &tier, &h->session.diags);
+    api_look_after(h, rc);
     return rc != 0 ? rc : session_attach(&h->session, tier);
 }
 

@@ -2,7 +2,6 @@
 #include "tier/vm_agent.h"
 #include "etf/write.h"
 
-#include <elf.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "util/embedded.h"
 #include "util/render.h"
 #include "wire/deadline.h"
+#include "wire/processor.h"
 #include "words/otp.h"
 
 #define MODULE  "erltrace_agent"
@@ -297,42 +297,6 @@ int agent_call(struct vm_agent *a, const char *request, int timeout_ms, struct e
 
 /* -- placing ----------------------------------------------------------------------------------- */
 
-/* The processors of nodes: the name that systems have for one, which a library's file has as well,
- * and what the header of such a file says. */
-static const struct machine {
-    const char *name;
-    uint16_t elf;
-    const char *build; /* how to make the library where another processor is */
-} machines[] = {
-    {"x86_64", EM_X86_64, "copy priv/erltrace_agent.so of an erltrace for x86_64 there"},
-    {"aarch64", EM_AARCH64, "make it where erltrace is built: make arm64"},
-};
-
-/* Returns the processor of a node by its system_architecture, "aarch64-unknown-linux-gnu"; NULL:
- * there is no library for it. */
-static const struct machine *machine_of(const char *architecture)
-{
-    const size_t n = strcspn(architecture, "-");
-    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
-        if (strlen(machines[i].name) == n && strncmp(machines[i].name, architecture, n) == 0 &&
-            strstr(architecture, "linux") != NULL)
-            return &machines[i];
-    return NULL;
-}
-
-/* (Not what uname() says, which a process can change for itself.) */
-static bool is_ours(const struct machine *m)
-{
-#if defined(__x86_64__)
-    return m->elf == EM_X86_64;
-#elif defined(__aarch64__)
-    return m->elf == EM_AARCH64;
-#else
-    (void)m;
-    return false;
-#endif
-}
-
 static int read_file(const char *root, const char *rel, struct buf *out, struct diags *d)
 {
     char path[4096], chunk[65536];
@@ -358,36 +322,22 @@ static int read_file(const char *root, const char *rel, struct buf *out, struct 
 
 /* Returns what is wrong with a library, or NULL. The node's loader trusts the file: a truncated
  * library would be mapped past its end and crash the VM, so it is checked before it is sent. */
-static const char *library_fault(const struct buf *lib, const struct machine *m)
+static const char *library_fault(const struct buf *lib, const struct processor *m)
 {
-    Elf64_Ehdr h;
-    Elf64_Phdr p;
-    if (lib->len < sizeof h)
+    struct elf_head e;
+    if (!elf_head(&e, lib->data, lib->len) || e.type != ET_DYN)
         return "it is no library";
-    memcpy(&h, lib->data, sizeof h);
-    if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_type != ET_DYN)
-        return "it is no library";
-    if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != m->elf)
+    if (!e.is64 || e.machine != m->elf)
         return "it was built for another processor";
-    if (h.e_phentsize != sizeof p || h.e_phoff > lib->len ||
-        h.e_phnum > (lib->len - h.e_phoff) / sizeof p)
-        return "it is truncated";
-    for (size_t i = 0; i < h.e_phnum; i++) {
-        memcpy(&p, lib->data + h.e_phoff + i * sizeof p, sizeof p);
-        if (p.p_offset > lib->len || p.p_filesz > lib->len - p.p_offset)
-            return "it is truncated";
-    }
-    if (h.e_shoff > lib->len || h.e_shnum > (lib->len - h.e_shoff) / sizeof(Elf64_Shdr))
-        return "it is truncated"; /* the section headers are the last part */
-    return NULL;
+    return elf_is_whole(&e) ? NULL : "it is truncated";
 }
 
 /* Reads the library for the node's processor. */
-static int read_library(struct vm_agent *a, const char *root, const struct machine *m,
+static int read_library(struct vm_agent *a, const char *root, const struct processor *m,
                         struct buf *lib, struct diags *d)
 {
     char rel[64], path[4096];
-    const bool ours = is_ours(m);
+    const bool ours = processor_is_ours(m);
     snprintf(rel, sizeof rel, LIBRARY, ours ? "" : "-", ours ? "" : m->name);
     snprintf(path, sizeof path, "%s/%s", root, rel);
     if (!ours && (root == embedded_root ? embedded_find(rel) == NULL : access(path, F_OK) != 0))
@@ -436,7 +386,7 @@ static int system_info(struct vm_agent *a, const char *item, struct buf *out, st
 }
 
 /* Checks release and processor; *m is the latter. */
-static int check_target(struct vm_agent *a, const struct machine **m, struct diags *d)
+static int check_target(struct vm_agent *a, const struct processor **m, struct diags *d)
 {
     struct buf b = BUF_INIT;
     int e = system_info(a, "otp_release", &b, d);
@@ -445,7 +395,7 @@ static int check_target(struct vm_agent *a, const struct machine **m, struct dia
                        "%s runs OTP %s", a->node, buf_str(&b));
     if (e == 0)
         e = system_info(a, "system_architecture", &b, d);
-    if (e == 0 && (*m = machine_of(buf_str(&b))) == NULL)
+    if (e == 0 && (*m = processor_of_node(buf_str(&b))) == NULL)
         e = diag_error(d, ET_EOTP, NULL, "OTP_ARCH",
                        "erltrace traces nodes on Linux, on x86_64 and aarch64", "%s runs on %s",
                        a->node, buf_str(&b));
@@ -802,7 +752,7 @@ int agent_open(struct vm_agent *a, struct conn *conn, const struct agent_options
 {
     struct buf beam = BUF_INIT, nif = BUF_INIT;
     int64_t begun = clock_ms(), deadline = begun + PLACE_MS;
-    const struct machine *m;
+    const struct processor *m;
     memset(a, 0, sizeof *a);
     a->conn = conn;
     a->next_id = 1;

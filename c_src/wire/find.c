@@ -96,10 +96,15 @@ static void erts_of_path(struct beam *b, const char *path)
     }
 }
 
-static bool is_beam(const char *path)
+static const char *base_of(const char *path)
 {
     const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
+    return base ? base + 1 : path;
+}
+
+static bool is_beam(const char *path)
+{
+    const char *base = base_of(path);
     return strcmp(base, "beam") == 0 || strncmp(base, "beam.", 5) == 0;
 }
 
@@ -107,9 +112,7 @@ static bool is_beam(const char *path)
  * is a part. */
 static bool is_emulator(const char *path)
 {
-    const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
-    return strncmp(base, "qemu-", 5) == 0;
+    return strncmp(base_of(path), "qemu-", 5) == 0;
 }
 
 /* Returns whether these are the words that erlexec gives to each BEAM, whatever the first is. */
@@ -145,6 +148,7 @@ static void read_words(struct beam *b, const char *args, size_t len, const char 
     unsigned nvalue = 0, ncookies = 0;
     bool ours = false; /* past the first --: flags of Erlang, not of the emulator */
     erts_of_path(b, args);
+    b->no_jit = is_beam(args) && strstr(base_of(args), ".emu.") != NULL;
     copy(b->proto, sizeof b->proto, "inet_tcp");
     for (p += strlen(p) + 1; p < end; p += strlen(p) + 1) {
         if (strcmp(p, "--") == 0) {
@@ -152,8 +156,15 @@ static void read_words(struct beam *b, const char *args, size_t len, const char 
             flag = "";
             continue;
         }
-        if (!ours)
+        if (!ours) {
+            if (strcmp(p, "-JMsingle") == 0)
+                flag = p;
+            else if (strcmp(flag, "-JMsingle") == 0) {
+                b->jit_single = strcmp(p, "true") == 0;
+                flag = "";
+            }
             continue;
+        }
         if (strcmp(p, "-extra") == 0)
             break;
         if (p[0] == '-') {
@@ -394,8 +405,11 @@ static bool is_one(int proc, struct beam *b, struct buf *args)
     const bool seen = proc_program(proc, program, sizeof program), beam = seen && is_beam(program);
     if ((seen && !beam && !is_emulator(program)) || !args_of(proc, beam, args))
         return false;
-    if (!beam)
-        return beam_args(b, args->data, args->len, NULL);
+    if (!beam) {
+        const bool is = beam_args(b, args->data, args->len, NULL);
+        b->emulated = seen;
+        return is;
+    }
     erts_of_path(b, program);
     read_words(b, args->data, args->len, NULL);
     return true;

@@ -37,9 +37,12 @@ struct beam {
                                     another network namespace not its own */
     uint16_t listen[BEAM_PORTS]; /* ports it listens on, when fds_known */
     unsigned nlisten;
-    uint16_t
-        machine; /* EM_... of the emulator's file, when no agent is for it; 0: one is, or unknown */
+    uint16_t machine;   /* EM_... of the emulator's file; 0: unknown */
     bool loads_nothing; /* the emulator is linked statically: it can load no library */
+    char loader[64];    /* the one that its file names, which is its C library's; "" */
+    bool emulated;      /* an emulator of another processor runs it */
+    bool no_jit;        /* it was started without the JIT */
+    bool jit_single;    /* +JMsingle true: code is written where it is run */
 };
 struct beam_list {
     struct beam *beam; /* by pid; et_free */
@@ -60,8 +63,6 @@ void beam_enter(struct beam *b);
 void beam_processor(struct beam *b);
 /* The same from the beginning of that file. */
 void beam_emulator(struct beam *b, const char *file, size_t n);
-/* Returns a machine's name as `uname -m` has it, or "another processor". */
-const char *beam_processor_name(uint16_t machine);
 /* Returns the BEAM that process `pid` is, or the first that runs under it; NULL if there is none.
  */
 const struct beam *beam_under(const struct beam_list *l, pid_t pid);

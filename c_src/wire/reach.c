@@ -17,8 +17,6 @@
 #include "util/buftext.h"
 #include "util/embedded.h"
 #include "util/render.h"
-#include "wire/enter.h"
-#include "words/otp.h"
 
 enum {
     EPMD_MS = 3000,
@@ -26,9 +24,6 @@ enum {
     TLS_TIMES = 2 /* factor on the time for a connection over TLS: the node computes, and may first
                      have to load its modules */
 };
-
-/* What remains when no connection can be made. */
-#define FROM_INSIDE "its application can trace from inside: erltrace:run/2 (doc/erlang-api.md)"
 
 static int problem(struct reach_problem *p, int err, const char *tag)
 {
@@ -40,147 +35,6 @@ static int problem(struct reach_problem *p, int err, const char *tag)
 static int report(const struct reach_problem *p, struct diags *d)
 {
     return diag_error(d, p->err, NULL, p->tag, p->help[0] ? p->help : NULL, "%s", p->text);
-}
-
-/* Writes a BEAM's title for messages. */
-static void beam_title(const struct beam *b, char *out, size_t cap)
-{
-    if (b->name[0])
-        snprintf(out, cap, "%s", b->name);
-    else if (b->alive[0])
-        snprintf(out, cap, "%s", b->alive);
-    else
-        snprintf(out, cap, "process %d", (int)b->pid);
-}
-
-/* Checks that the node speaks TLS exactly when the user asks for it. */
-static int check_tls(const struct beam *b, const char *title, const struct cred_options *tls,
-                     struct reach_problem *p)
-{
-    bool on = tls && tls->on;
-    if (beam_tls(b) && !on) {
-        snprintf(p->text, sizeof p->text, "%s speaks distribution over TLS (-proto_dist %s)", title,
-                 b->proto);
-        snprintf(p->help, sizeof p->help, "%s",
-                 embedded_static()
-                     ? cred_static
-                     : "give --tls-from-node, for the certificates of its own configuration, or "
-                       "--tls-cacert FILE, with --tls-cert FILE and --tls-key FILE if it asks for "
-                       "ours");
-        return problem(p, ET_ENODE, "NODE_TLS");
-    }
-    if (beam_tls(b) || (!on && strcmp(b->proto, "inet_tcp") == 0) ||
-        (!on && strcmp(b->proto, "inet6_tcp") == 0))
-        return 0;
-    snprintf(p->text, sizeof p->text, "%s speaks distribution over %s, %s", title, b->proto,
-             on ? "without TLS" : "which erltrace does not");
-    snprintf(p->help, sizeof p->help, "%s",
-             on ? "leave out the --tls options"
-                : "it connects over TCP and TLS (-proto_dist inet_tcp, inet_tls); " FROM_INSIDE
-                  ", and so can another node of its cluster");
-    return problem(p, ET_ENODE, on ? "NODE_TLS" : "NODE_DOWN");
-}
-
-/* Of the process that the user named it tries, because no other rule says exactly what the kernel
- * and its security modules permit. */
-static bool may_not_enter(const struct beam *b)
-{
-    if (!b->named)
-        return !b->fds_known;
-    int fd = b->fds_known ? enter_socket(b->pid, b->start, AF_INET) : -EPERM;
-    if (fd >= 0)
-        close(fd);
-    return fd == -EPERM;
-}
-
-int reach_check(const struct beam *b, const struct cred_options *tls, struct reach_problem *p)
-{
-    char title[256];
-    *p = (struct reach_problem){0};
-    beam_title(b, title, sizeof title);
-    if (b->otp[0] && !otp_has(atoi(b->otp), OTP_SUPPORTED)) {
-        snprintf(p->text, sizeof p->text, "%s runs OTP %s", title, b->otp);
-        snprintf(p->help, sizeof p->help, "erltrace needs OTP 25 or newer");
-        return problem(p, ET_EOTP, "OTP_OLD");
-    }
-    if (b->machine) {
-        snprintf(p->text, sizeof p->text, "%s runs on an emulator for %s", title,
-                 beam_processor_name(b->machine));
-        snprintf(p->help, sizeof p->help, "erltrace traces nodes on x86_64 and aarch64");
-        return problem(p, ET_EOTP, "OTP_ARCH");
-    }
-    if (b->loads_nothing) {
-        snprintf(p->text, sizeof p->text,
-                 "the emulator of %s is linked statically: it can load no library", title);
-        snprintf(p->help, sizeof p->help,
-                 "the agent is a library; an emulator that is linked with its C library as usual "
-                 "loads it");
-        return problem(p, ET_EOTP, "OTP_ARCH");
-    }
-    if (b->other_net && may_not_enter(b)) {
-        snprintf(p->text, sizeof p->text,
-                 "%s runs in another network namespace (a container), which this process may not "
-                 "enter",
-                 title);
-        snprintf(p->help, sizeof p->help,
-                 "run erltrace as root of this host (it takes CAP_SYS_ADMIN, and CAP_SYS_PTRACE to "
-                 "look at the process), or inside the container");
-        return problem(p, ET_ENODE, "NODE_PERM");
-    }
-    if (b->other_net && !b->named && b->alive[0] && !b->port && b->nlisten > 1)
-        return 0; /* -p asks which of its ports it is */
-    if (!b->alive[0] && !b->port) {
-        if (!b->fds_known && b->uid != geteuid()) {
-            snprintf(p->text, sizeof p->text,
-                     "the Erlang VM of process %d was started without a name, and its sockets may "
-                     "not be looked at",
-                     (int)b->pid);
-            snprintf(p->help, sizeof p->help,
-                     "run erltrace as user %s or with sudo; or, if it has been given a name since, "
-                     "give that with --node",
-                     b->owner);
-            return problem(p, ET_ENODE, "NODE_PERM");
-        }
-        snprintf(p->text, sizeof p->text, "the Erlang VM of process %d is not distributed",
-                 (int)b->pid);
-        snprintf(p->help, sizeof p->help,
-                 "start it with -sname NAME (a release of Elixir: RELEASE_DISTRIBUTION=sname), or "
-                 "make it distributed in its shell: os:cmd(\"epmd -daemon\"), "
-                 "net_kernel:start([NAME, shortnames]); or " FROM_INSIDE);
-        return problem(p, ET_ENODE, "NODE_NOTDIST");
-    }
-    if (b->deaf && !b->port) {
-        snprintf(p->text, sizeof p->text,
-                 "%s accepts no connections: it was started with -dist_listen false", title);
-        snprintf(p->help, sizeof p->help,
-                 "start it without that; or " FROM_INSIDE
-                 ", and so can a node that it is connected to");
-        return problem(p, ET_ENODE, "NODE_DOWN");
-    }
-    if (!b->port) {
-        snprintf(p->text, sizeof p->text, "%s runs (process %d), but epmd does not know it", title,
-                 (int)b->pid);
-        snprintf(p->help, sizeof p->help,
-                 "is it just starting, or was epmd restarted since? `epmd -names` lists what is "
-                 "registered%s",
-                 b->fds_known ? ""
-                              : ". Or is it in a container? To look there, run erltrace as root of "
-                                "this host");
-        return problem(p, ET_ENODE, "NODE_DOWN");
-    }
-    if (b->foreign_port) {
-        snprintf(
-            p->text, sizeof p->text,
-            "what listens at port %u, which should be that of %.200s, is not a process of user "
-            "%s",
-            b->port, title, b->owner);
-        snprintf(
-            p->help, sizeof p->help,
-            "no cookie is shown to it. Has the node ended, or did another process register its "
-            "name? `epmd -names` lists what is registered");
-        return problem(p, ET_ENODE, "NODE_DOWN");
-    }
-    return check_tls(b, title, tls, p);
 }
 
 void reach_explain(const struct dist_fail *f, const char *node, uint16_t port, const char *from,
@@ -555,10 +409,9 @@ static int find_cred(struct reach *r, const struct node_options *opt, struct dia
     return report(&p, d);
 }
 
-int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
+/* Finds the BEAM that is meant, if it is one of this host, and looks at it. */
+static int pick(struct reach *r, const struct node_options *opt, struct diags *d)
 {
-    struct reach_problem p;
-    struct dist_to to = {0};
     memset(r, 0, sizeof *r);
     r->as = opt->as;
     if (beam_scan(&r->beams) != 0)
@@ -566,13 +419,59 @@ int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
     int e = opt->name  ? pick_name(r, opt->name, d)
             : opt->pid ? pick_pid(r, opt->pid, d)
                        : pick_only(r, opt, d);
+    if (e == 0 && r->beam) {
+        struct beam *b = &r->beams.beam[r->beam - r->beams.beam];
+        beam_release(b);
+        beam_processor(b);
+        if (opt->pid != 0)
+            beam_enter(b);
+    }
+    return e;
+}
+
+/* Adds to the rows what they lack without a cookie. */
+static void look_for_cookie(const struct reach *r, const struct node_options *opt,
+                            const char *title, struct reach_row *out)
+{
+    char secret[COOKIE_MAX];
+    struct cookie_source s;
+    for (size_t i = 0; i < REACH_ROWS; i++)
+        if (out[i].p.err != 0)
+            return;
+    if (cookie_find(r->beam, opt->cookie, opt->cookie_file, secret, &s)) {
+        explicit_bzero(secret, sizeof secret);
+        return;
+    }
+    const char *subject = s.denied ? "permitted" : "distribution";
+    for (size_t i = 0; i < REACH_ROWS; i++)
+        if (strcmp(out[i].subject, subject) == 0)
+            reach_no_cookie(r->beam, title, &s, &out[i].p);
+}
+
+bool reach_look(const struct node_options *opt, struct reach_row *out, char *title, size_t cap)
+{
+    struct reach r;
+    struct diags none;
+    diags_init(&none);
+    const bool here = pick(&r, opt, &none) == 0 && r.beam;
+    if (here) {
+        beam_title(r.beam, title, cap);
+        reach_table(r.beam, opt->tls, out);
+        look_for_cookie(&r, opt, title, out);
+    }
+    reach_free(&r);
+    diags_free(&none);
+    return here;
+}
+
+int reach_find(struct reach *r, const struct node_options *opt, struct diags *d)
+{
+    struct reach_problem p;
+    struct dist_to to = {0};
+    int e = pick(r, opt, d);
     if (e)
         return e;
     if (r->beam) {
-        beam_release(&r->beams.beam[r->beam - r->beams.beam]);
-        beam_processor(&r->beams.beam[r->beam - r->beams.beam]);
-        if (opt->pid != 0)
-            beam_enter(&r->beams.beam[r->beam - r->beams.beam]);
         beam_title(r->beam, r->node, sizeof r->node);
         if (r->beam->other_net && opt->pid == 0)
             return diag_error(d, ET_ENODE, NULL, "NODE_NONE", "choose it with -p",

@@ -31,15 +31,30 @@ int reach_connect(struct reach *r, int timeout_ms, struct conn **out, struct dia
 /* Frees everything and wipes the cookie. */
 void reach_free(struct reach *r);
 
-/* Says why a BEAM of this host cannot be reached, before any connection is tried: returns the
- * error, with its tag, its text and what would help in *p; 0 when nothing speaks against it. `tls`
- * may be NULL. */
+/* What is in the way: an error, with its tag, its text and what would help. */
 struct reach_problem {
-    int err;
+    int err; /* 0: nothing, and the text says what is there */
     const char *tag;
     char text[384], help[384];
+    const char
+        *level; /* of what is there: "note", "limit" when some probes lack; NULL: all right */
 };
+/* What may be in the way to a BEAM of this host, in the order in which doctor tells it: found,
+ * permitted, C library, processor, JIT, release, folders, distribution. */
+enum { REACH_ROWS = 8 };
+struct reach_row {
+    const char *subject;
+    struct reach_problem p; /* text "": cannot be seen before a connection */
+};
+/* Fills in the rows, before any connection is tried. `tls` may be NULL. */
+void reach_table(const struct beam *b, const struct cred_options *tls, struct reach_row *out);
+/* Returns the error of the first row that has one, in *p; 0 when nothing speaks against it. */
 int reach_check(const struct beam *b, const struct cred_options *tls, struct reach_problem *p);
+/* Fills in the rows for the node that the options mean, with its cookie, and its title. Returns
+ * false when that is no BEAM of this host, or not clear. */
+bool reach_look(const struct node_options *opt, struct reach_row *out, char *title, size_t cap);
+/* Writes a BEAM's title for messages. */
+void beam_title(const struct beam *b, char *out, size_t cap);
 /* The same for a failed connection. `from`: where the cookie came from. */
 void reach_explain(const struct dist_fail *f, const char *node, uint16_t port, const char *from,
                    struct reach_problem *p);

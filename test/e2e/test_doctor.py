@@ -1,7 +1,9 @@
 """erltrace doctor: what can be traced in a node, what cannot, why, and what would help."""
+import os
 import re
 
-from erlt import READY, json_lines, pid
+from erlt import READY, ROOT, json_lines, pid
+from test_errors import agent_root
 from test_profile import few_descriptors, has_task_clock
 
 
@@ -44,7 +46,8 @@ def test_in_words(t):
     node = t.node()
     status, out, err = t.run("doctor", "--node", node.name, "--cookie", node.cookie)
     t.equal((status, err), (0, ""), "status and errors")
-    t.match(out, rf"\A{re.escape(node.name)} can be traced without limits\.\n  ok     vm                 OTP \d+, ERTS ")
+    t.match(out, rf"\A{re.escape(node.name)} can be traced without limits\.\n  ok     found              process {node.pid} of user ")
+    t.match(out, r"^  ok     vm                 OTP \d+, ERTS ")
     t.match(out, r"^  ok     probes             \d+ named probes, and those of every function$")
 
 
@@ -132,6 +135,37 @@ def test_cannot_be_traced(t):
     status, out, err = t.run("doctor", "--node", "et_no_such_node")
     t.equal(status, 1, "no such node")
     t.match(err, r"\[NODE_\w+\] .*\n +hint: ")
+
+
+# What may be in the way, in the order in which it is told.
+WAY = ["found", "permitted", "c_library", "processor", "jit", "release", "folders", "distribution"]
+
+
+def test_way(t):
+    """What is on the way to a node is told in its order, before what the node reports, also what comes after the thing that is in the way."""
+    node = t.node()
+    release = node("etw:release()")
+    findings = doctor(t, node)[1]
+    t.equal([f["subject"] for f in findings[:len(WAY)]], WAY)
+    t.equal({f["level"] for f in findings[:len(WAY)]}, {"ok"}, findings)
+    for subject, text in (("found", rf"^process {node.pid} of user \w+$"), ("c_library", "^(glibc|musl) "), ("release", f"^OTP {release}$"),
+                          ("folders", "^the agent's library was loaded in the node$"), ("distribution", r"^over TCP, at port \d+$")):
+        t.match(of(findings, subject)[0]["text"], text)
+    t.logs = ["Invalid challenge reply"]
+    own = ("--node", node.name)
+    with open(os.path.join(ROOT, "priv", "erltrace_agent.so"), "rb") as f:
+        refused = agent_root(t, f.read().replace(b"\0strtod\0", b"\0strtoX\0"))
+    for args, env, subject, text, levels in (
+            (("--cookie", "not-the-cookie"), {}, "distribution", "refused the cookie", {"folders": "note", "distribution": "limit"}),
+            (("--cookie", node.cookie), {"ERLTRACE_ROOT": refused}, "c_library", "strtoX", {"c_library": "limit", "folders": "note"})):
+        status, out, err = t.run("doctor", "--json", *own, *args, env=env)
+        verdict, *said = [line for line in json_lines(out) if line["type"] != "error"]
+        t.equal((status, verdict), (1, {"type": "verdict", "node": node.name, "traceable": False, "limits": 1}), out + err)
+        t.equal([f["subject"] for f in said], WAY)
+        t.equal({f["subject"]: f["level"] for f in said if f["level"] != "ok"}, levels, out)
+        t.match(of(said, subject)[0]["text"], text)
+        t.true(of(said, subject)[0]["help"], "what helps is said")
+    t.clean(node, 15000)
 
 
 def test_usage(t):

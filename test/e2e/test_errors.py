@@ -261,7 +261,7 @@ def test_nif_of_a_name_that_nobody_has(t):
     own = ("--node", node.name, "--cookie", node.cookie)
     for command in ((*own, "-n", "BEGIN { exit(0); }"), ("doctor", *own)):
         status, out, err = t.run(*command, env={"ERLTRACE_ROOT": root})
-        complaint(t, status, 1, out, err, r"\[AGENT_NIF\] the node's system does not load the agent's library, erltrace_agent\.so: .*strtoX")
+        complaint(t, status, 1, "" if command[0] == "doctor" else out, err, r"\[AGENT_NIF\] the node's system does not load the agent's library, erltrace_agent\.so: .*strtoX")
         t.equal((err.count("strtoX"), "--agent-dir" in err), (1, False), err)
         t.match(err, "build or install erltrace again")
         t.clean(node)

@@ -21,6 +21,7 @@
 #include "etf/etf.h"
 #include "tier/vm_load.h"
 #include "wire/find.h"
+#include "wire/processor.h"
 #include "wire/reach.h"
 #include "wire/cred.h"
 #include "wire/optfile.h"
@@ -373,11 +374,23 @@ static void test_emulator(void **state)
                     .e_phentsize = sizeof(Elf64_Phdr),
                     .e_phnum = 2},
            .part = {{.p_type = PT_LOAD}, {.p_type = PT_INTERP}}};
+    static const char loader[] = "/lib/ld-musl-aarch64.so.1";
     struct reach_problem p;
     struct beam b = {.pid = 7, .alive = "a", .port = 4000, .proto = "inet_tcp"};
     f.head.e_machine = EM_AARCH64;
     beam_emulator(&b, (const char *)&f, sizeof f);
     assert_int_equal(reach_check(&b, NULL, &p), 0);
+    assert_string_equal(b.loader, "");
+    char with[sizeof f + sizeof loader]; /* ... of the C library */
+    f.part[1].p_offset = sizeof f;
+    f.part[1].p_filesz = sizeof loader;
+    memcpy(with, &f, sizeof f);
+    memcpy(with + sizeof f, loader, sizeof loader);
+    beam_emulator(&b, with, sizeof with);
+    assert_string_equal(b.loader, loader);
+    beam_emulator(&b, with, sizeof with - 1); /* not all of it can be seen */
+    assert_string_equal(b.loader, "");
+    assert_false(b.loads_nothing);
     f.head.e_machine = EM_X86_64;
     beam_emulator(&b, (const char *)&f, sizeof f);
     assert_int_equal(reach_check(&b, NULL, &p), 0);
@@ -395,11 +408,97 @@ static void test_emulator(void **state)
     beam_emulator(&b, (const char *)&f, sizeof f);
     assert_int_equal(reach_check(&b, NULL, &p), ET_EOTP);
     assert_string_equal(p.tag, "OTP_ARCH");
-    assert_non_null(strstr(p.text, beam_processor_name(f.head.e_machine)));
-    assert_string_equal(beam_processor_name(EM_AARCH64), "aarch64");
+    assert_non_null(strstr(p.text, processor_name(f.head.e_machine)));
+    assert_string_equal(processor_name(EM_AARCH64), "aarch64");
 
     beam_emulator(&b, "#!/bin/sh\n", 10);
     assert_int_equal(reach_check(&b, NULL, &p), 0);
+}
+
+/* All that is in the way at once: each thing has its row, in the order that doctor tells, and the
+ * first one is the error. */
+static void test_table(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *subject;
+        int err;
+        const char *level, *text;
+    } t[] = {
+        {"found", 0, NULL, "process 7 of user shop"},
+        {"permitted", ET_ENODE, "limit", "may not enter"},
+        {"c_library", ET_EOTP, "limit", "linked statically"},
+        {"processor", ET_EOTP, "limit", "riscv64"},
+        {"jit", 0, "limit", "probes are silent"},
+        {"release", ET_EOTP, "limit", "OTP 24"},
+        {"folders", 0, NULL, ""},
+        {"distribution", ET_ENODE, "limit", "-dist_listen false"},
+    };
+    struct beam b = {.pid = 7,
+                     .uid = geteuid() + 1,
+                     .owner = "shop",
+                     .alive = "a",
+                     .name = "a@b",
+                     .otp = "24",
+                     .proto = "inet_tcp",
+                     .deaf = true,
+                     .other_net = true,
+                     .machine = EM_RISCV,
+                     .loads_nothing = true,
+                     .emulated = true};
+    struct reach_row row[REACH_ROWS];
+    struct reach_problem p;
+    reach_table(&b, NULL, row);
+    assert_int_equal(sizeof t / sizeof *t, REACH_ROWS);
+    for (size_t i = 0; i < REACH_ROWS; i++) {
+        assert_string_equal(row[i].subject, t[i].subject);
+        assert_int_equal(row[i].p.err, t[i].err);
+        assert_non_null(strstr(row[i].p.text, t[i].text));
+        assert_true((row[i].p.level == NULL) == (t[i].level == NULL));
+        if (t[i].level != NULL)
+            assert_string_equal(row[i].p.level, t[i].level);
+        assert_true((row[i].p.help[0] != '\0') == (t[i].level != NULL));
+    }
+    assert_int_equal(reach_check(&b, NULL, &p), ET_ENODE);
+    assert_string_equal(p.tag, "NODE_PERM");
+
+    /* Nothing is in the way: what is there is said; what is only worth knowing is no error. */
+    b = (struct beam){.pid = 7, .fds_known = true, .alive = "a", .port = 4000, .proto = "inet_tcp"};
+    strcpy(b.loader, "/lib/ld-musl-x86_64.so.1");
+    b.machine = EM_X86_64;
+    b.no_jit = true;
+    reach_table(&b, NULL, row);
+    assert_non_null(strstr(row[2].p.text, "musl"));
+    assert_non_null(strstr(row[3].p.text, "x86_64"));
+    assert_string_equal(row[4].p.level, "note");
+    assert_string_equal(row[5].p.level, "note"); /* the release is not known */
+    assert_int_equal(reach_check(&b, NULL, &p), 0);
+}
+
+/* Of the emulator's own flags those of the JIT are read, before the first "--" only. */
+static void test_flags_of_the_jit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *args;
+        bool no_jit, single;
+    } t[] = {
+        {"/e/erts-15.0/bin/beam.smp|-JMsingle|true|--|-root|/r|--|-sname|a|", false, true},
+        {"/e/erts-15.0/bin/beam.smp|-JMsingle|false|--|-root|/r|--|-sname|a|", false, false},
+        {"/e/erts-15.0/bin/beam.smp|--|-root|/r|--|-JMsingle|true|", false, false},
+        {"/e/erts-15.0/bin/beam.emu.smp|-W|w|--|-root|/r|--|-sname|a|", true, false},
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct beam b = {.pid = 7};
+        char args[256];
+        int n = snprintf(args, sizeof args, "%s", t[i].args);
+        for (int k = 0; k < n; k++)
+            if (args[k] == '|')
+                args[k] = '\0';
+        assert_true(beam_args(&b, args, (size_t)n, "here"));
+        assert_int_equal(b.no_jit, t[i].no_jit);
+        assert_int_equal(b.jit_single, t[i].single);
+    }
 }
 
 /* -- cookies ----------------------------------------------------------------------------------- */
@@ -1048,6 +1147,8 @@ int main(void)
         cmocka_unit_test(test_otp_of_erts),
         cmocka_unit_test(test_match_epmd),
         cmocka_unit_test(test_emulator),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_flags_of_the_jit),
         cmocka_unit_test(test_cookie),
         cmocka_unit_test(test_catalog_match),
         cmocka_unit_test(test_catalog_ids),
