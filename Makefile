@@ -103,8 +103,9 @@ $(COMMIT_FILE): ask-git
 	@commit=$$(if [ -e .git ]; then GIT_OPTIONAL_LOCKS=0 git describe --always --abbrev=12 --exclude='*' --dirty=+; else sed -n '/^[0-9a-f]*$$/s/\(............\).*/\1/p' mk/commit; fi 2>/dev/null); \
 	    [ "$$(cat $@ 2>/dev/null)" = "$${commit:-unknown}" ] || echo "$${commit:-unknown}" >$@
 ask-git: # never made: each make asks
-$(BUILD)/tool/c_src/cli/about.o: $(COMMIT_FILE) scripts/dev/releases
+$(BUILD)/tool/c_src/cli/about.o: $(COMMIT_FILE) scripts/dev/releases guest/words/otp.list
 $(BUILD)/tool/c_src/cli/about.o: CFLAGS_ += -DET_COMMIT='"$(shell cat $(COMMIT_FILE) 2>/dev/null)"' \
+    -DET_FIRST_RELEASE='"$(shell sed -n 's/^WORD_OTP.SUPPORTED, \([0-9]*\),.*/\1/p' guest/words/otp.list)"' \
     -DET_RELEASES='"$(subst $() $(),$(comma) ,$(strip $(shell scripts/dev/releases --host; scripts/dev/releases --others)))"'
 
 # Written for the assembler of binutils: clang has one of its own, and none that optimises across files takes such text.

@@ -16,15 +16,15 @@ define point
 $(Q)ln -sf $(2) $(TO)/$(1)
 endef
 
-# The unit of systemd, with the path of what it starts. Always made again, because PREFIX may differ.
-UNIT := $(BUILD)/erltrace-serve.service
+# The unit of systemd, with the path of what it starts, in the folder of its PREFIX: installations elsewhere do not change it.
+UNIT := $(LIB_AT)/erltrace-serve.service
 .PHONY: install uninstall $(UNIT)
 $(UNIT): mk/erltrace-serve.service
 	@mkdir -p $(@D)
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|' $< >$@
 
 ## install: installs under PREFIX=/usr/local, below DESTDIR
-install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT) $(UNIT)
+install: all $(PC) $(LIB_A_AT) $(UNIT)
 	$(Q)$(INSTALL) -d $(addprefix $(TO)/,bin lib/erltrace/ebin lib/erltrace/priv/agent lib/erltrace/priv/bin lib/erltrace/priv/lib \
 	    share/erltrace/scripts/kernel share/erltrace/examples share/doc/erltrace share/bash-completion/completions share/zsh/site-functions \
 	    share/fish/vendor_completions.d share/man/man1 share/man/man7 \
@@ -45,7 +45,7 @@ install: all $(LIB_DIR)/erltrace.pc $(LIB_A_AT) $(UNIT)
 	$(call put,-m 644,$(LIB_A_AT),lib)
 	$(call put,-s -m 755,$(LIB_SO),lib)
 	$(call point,lib/liberltrace.so,$(SONAME))
-	$(call put,-m 644,$(LIB_DIR)/erltrace.pc,lib/pkgconfig)
+	$(call put,-m 644,$(PC),lib/pkgconfig)
 	$(call put,-m 644,$(wildcard README.md LICENSE doc/*.md),share/doc/erltrace)
 	$(call put,-m 644,$(filter %.1,$(MANUAL)),share/man/man1)
 	$(call put,-m 644,$(filter %.7,$(MANUAL)),share/man/man7)

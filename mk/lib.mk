@@ -37,8 +37,9 @@ $(LIB_SO): $(OBJ_LIB_ALL)
 	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(EI_LIB) -lm -pthread
 	$(Q)ln -sf $(SONAME) $(LIB_DIR)/liberltrace.so
 
-# Always made again, because PREFIX may differ.
-.PHONY: $(LIB_DIR)/erltrace.pc
-$(LIB_DIR)/erltrace.pc: include/erltrace.pc.in
+# In the folder of its PREFIX, and always made again.
+PC := $(LIB_AT)/erltrace.pc
+.PHONY: $(PC)
+$(PC): include/erltrace.pc.in
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< >$@

@@ -1,9 +1,11 @@
 /* about.c - `erltrace --version`: which erltrace this is, and what it brings into nodes.
  *
- * The build gives ET_COMMIT, the commit that the sources are of, and ET_RELEASES, the releases of
- * OTP that the tests run on, with commas between them (Makefile). */
+ * The build gives ET_COMMIT, the commit that the sources are of, ET_FIRST_RELEASE, the first release
+ * of OTP that can be traced (words/otp.list), and ET_RELEASES, those that the tests run on, oldest
+ * first, with commas between them (Makefile). */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/screen.h"
@@ -30,6 +32,12 @@ static int json_agent(const struct erltrace_agent *a, void *arg)
     return 0;
 }
 
+static const char *tried_last(void)
+{
+    const char *space = strrchr(ET_RELEASES, ' ');
+    return space != NULL ? space + 1 : ET_RELEASES;
+}
+
 static void put_text(struct buf *b, const char *agents)
 {
     buf_printf(b,
@@ -38,9 +46,9 @@ static void put_text(struct buf *b, const char *agents)
                "interface of the library: version %d\n"
                "program images: version %d\n"
                "%s"
-               "OTP: 25 to 29, tried on %s\n",
+               "OTP: %s to %s, tried on %s\n",
                erltrace_version(), ET_COMMIT, ERLTRACE_VERSION, erltrace_image_version(),
-               agents[0] != '\0' ? agents : "agent: none is here\n", ET_RELEASES);
+               agents[0] != '\0' ? agents : "agent: none is here\n", ET_FIRST_RELEASE, tried_last(), ET_RELEASES);
 }
 
 static void put_json(struct buf *b, const char *agents)

@@ -26,7 +26,7 @@ static const char usage[] =
     "       erltrace doctor [--node NAME[,NAME] | -p pid | --kernel] [--agent-dir DIR] [--json]\n"
     "                [--cookie COOKIE | --cookie-file FILE]\n"
     "       erltrace serve [--listen ADDRESS[:PORT]] [--node NAME[,NAME]] ...\n"
-    "       erltrace help [COMMAND] | --help | --version\n";
+    "       erltrace help [COMMAND | commands | options] | --help | --version\n";
 
 static const char help[] =
     "\nWhat to trace:\n"
@@ -89,24 +89,28 @@ static const char help[] =
 
 /* -- commands ---------------------------------------------------------------------------------- */
 
+/* What `help` knows of. Completion takes the names and what they are for from `help commands`. */
 static const struct {
-    const char *command, *text;
+    const char *command, *what;
+    const char *text; /* NULL: of another program, or none of its own */
 } topics[] = {
-    {"run",
+    {"run", "run a ready script",
      "usage: erltrace run SCRIPT [options] [args ...]\n"
      "Runs a ready script by its name, as -s does a file; all options of a trace can follow.\n"
      "  erltrace run latency -p 1234 --for 10\n"
      "  erltrace run functions --node shop@host --for 10 lists\n"
      "Scripts are searched for in the folders of ERLTRACE_SCRIPTS (separated by colons), in\n"
      "~/.config/erltrace/scripts, and in the one that came with this program.\n"},
-    {"list", "usage: erltrace list [--json] [-o output]\n"
+    {"list", "the ready scripts",
+     "usage: erltrace list [--json] [-o output]\n"
              "Lists the ready scripts: their names, their arguments, what they show. --json "
              "also says\n"
              "where they are.\n"
              "  erltrace list\n"
              "  ERLTRACE_SCRIPTS=~/scripts erltrace list\n"
              "The probes of a node are listed by -l: erltrace -l -m lists\n"},
-    {"nodes", "usage: erltrace nodes [--json] [-o output] [--cookie COOKIE | --cookie-file FILE]\n"
+    {"nodes", "the Erlang VMs of this host",
+     "usage: erltrace nodes [--json] [-o output] [--cookie COOKIE | --cookie-file FILE]\n"
               "Lists the Erlang VMs of this host, whether each can be traced, and what would help "
               "if not.\n"
               "  erltrace nodes\n"
@@ -114,7 +118,7 @@ static const struct {
               "Nodes that speak TLS are not asked; with --tls-from-node, or other --tls options, "
               "they are\n"
               "listed as those that can be traced if there are certificates for them.\n"},
-    {"doctor",
+    {"doctor", "what can be traced, and what is in the way",
      "usage: erltrace doctor [--node NAME[,NAME] | -p pid | --kernel] [--agent-dir DIR] [--json]\n"
      "                [-o output]\n"
      "                [--cookie COOKIE | --cookie-file FILE]\n"
@@ -125,9 +129,29 @@ static const struct {
      "  erltrace doctor -p 1234\n"
      "  erltrace doctor --node rabbit@host\n"
      "  erltrace doctor --kernel\n"},
-    {"port", "usage: erltrace port\n"
-             "For programs: the protocol of doc/port-protocol.md on standard input and output.\n"},
+    {"serve", "a page on which scripts run live", NULL},
+    {"port", "for programs",
+     "usage: erltrace port\n"
+     "For programs: the protocol of doc/port-protocol.md on standard input and output.\n"},
+    {"help", "of a command, of the options of -x, or the list of commands", NULL},
 };
+enum { TOPICS = sizeof topics / sizeof topics[0] };
+
+static int help_commands(void)
+{
+    for (size_t i = 0; i < TOPICS; i++)
+        printf("  %-8s %s\n", topics[i].command, topics[i].what);
+    return EXIT_OK;
+}
+
+static int no_command(const char *name)
+{
+    fprintf(stderr, "erltrace: there is no command %s: they are ", name);
+    for (size_t i = 0; i < TOPICS; i++)
+        fprintf(stderr, "%s%s", i == 0 ? "" : i + 1 == TOPICS ? " and " : ", ", topics[i].command);
+    fputs("\ntry 'erltrace --help'\n", stderr);
+    return EXIT_USAGE;
+}
 
 /* A row for each option that has a meaning here. */
 static int help_options(void)
@@ -164,17 +188,15 @@ int cli_help(const struct args *a)
     }
     if (strcmp(a->command, "options") == 0)
         return help_options();
-    for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
-        if (strcmp(topics[i].command, a->command) == 0) {
+    if (strcmp(a->command, "commands") == 0)
+        return help_commands();
+    for (size_t i = 0; i < TOPICS; i++) {
+        if (topics[i].text != NULL && strcmp(topics[i].command, a->command) == 0) {
             fputs(topics[i].text, stdout);
             return EXIT_OK;
         }
     }
-    fprintf(stderr,
-            "erltrace: there is no command %s: they are run, list, nodes, doctor, serve and port\n"
-            "try 'erltrace --help'\n",
-            a->command);
-    return EXIT_USAGE;
+    return no_command(a->command);
 }
 
 /* -- without arguments ------------------------------------------------------------------------- */

@@ -1,12 +1,18 @@
 # erltrace.fish - completion for fish. `make install` puts it into share/fish/vendor_completions.d.
 #
-# What it offers comes from the command itself, as in the file for bash beside this one: options from its help, options of -x and their values from
-# `help options`, ready scripts from `list`. No node is asked for anything.
+# What it offers comes from the command itself, as in the file for bash beside this one: subcommands from `help commands`, options from its help, those of -x
+# and their values from `help options`, ready scripts from `list`. No node is asked for anything.
+
+# The subcommands, each with what it is for.
+function __erltrace_commands
+    set -l words (commandline -opc)
+    $words[1] help commands 2>/dev/null | string replace -r -- '^ +(\S+) +' '$1\t'
+end
 
 # The subcommand that was typed, if one was.
 function __erltrace_command
     set -l words (commandline -opc)
-    if contains -- "$words[2]" run list nodes doctor serve port help
+    if contains -- "$words[2]" (__erltrace_commands | string replace -r -- '\t.*' '')
         echo $words[2]
     end
 end
@@ -62,7 +68,7 @@ end
 
 complete -c erltrace -f -n '__erltrace_after -x' -a '(__erltrace_settings)'
 complete -c erltrace -f -n '__erltrace_after run' -a '(__erltrace_scripts)'
-complete -c erltrace -f -n '__erltrace_after help' -a 'run list nodes doctor serve port options'
+complete -c erltrace -f -n '__erltrace_after help' -a '(__erltrace_commands) options commands'
 complete -c erltrace -F -n '__erltrace_after -s -o --cookie-file --tls-cacert --tls-cert --tls-key --cert --key --agent-dir -L -I'
-complete -c erltrace -f -n 'test (count (commandline -opc)) = 1' -a 'run\t"run a ready script" list\t"the ready scripts" nodes\t"the Erlang VMs of this host" doctor\t"what can be traced, and what is in the way" serve\t"a page on which scripts run live" port\t"for programs" help\t"of a command, or of the options of -x"'
+complete -c erltrace -f -n 'test (count (commandline -opc)) = 1' -a '(__erltrace_commands)'
 complete -c erltrace -n 'string match -q -- "-*" (commandline -ct)' -a '(__erltrace_options)'
