@@ -25,9 +25,9 @@ def load(node, text):
     node(f'etw:load("{quoted}")')
 
 
-def worked(t, node, script, work, *args):
+def worked(t, node, script, work, *args, **more):
     """Traces a piece of work, an Erlang expression or a list of them, by a script; returns the trace, which has ended."""
-    trace = t.trace("-q", "-n", READY + script, *args, node=node)
+    trace = t.trace("-q", "-n", READY + script, *args, node=node, **more)
     trace.ready()
     for w in work if isinstance(work, list) else [work]:
         node(w)
