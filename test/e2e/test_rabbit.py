@@ -251,12 +251,19 @@ def names(t, broker):
     broker.clean()
 
 
+def of_the_page():
+    """The ready scripts that doc/products.md names for RabbitMQ, in its three commands."""
+    with open(os.path.join(ROOT, "doc", "products.md"), encoding="utf-8") as f:
+        part = f.read().partition("\n## RabbitMQ\n")[2].partition("\n## ")[0]
+    return re.findall(r"^    \$ erltrace run (\w+) --for 3 -p PID$", part, re.M)
+
+
 def slow_queue(t, broker):
     """A queue that stands still: the ready scripts call it by its name."""
     times, name = 7, re.escape("queue slowq in /")
     broker.client(f"etr:slow({broker.port}, '{broker.name}')")
     traces = {}
-    for script in ("calllat", "calltimeouts", "who", "mboxtop"):
+    for script in ("calllat", *of_the_page()):
         traces[script] = t.trace("-q", "-n", erlt.READY, "-p", broker.pid, "-s", os.path.join(ROOT, "scripts", script + ".d"), home=broker.home)
         traces[script].ready()
     broker.client(f"etr:slowly('{broker.name}', {times})")
@@ -269,6 +276,7 @@ def slow_queue(t, broker):
     t.equal(len(failed), times, "calls that have failed", traces["calltimeouts"])
     t.match(traces["calllat"].out.text(), rf"(?m)^{name} +<[\d.]+>( +\d+){{5}}$")
     t.match(traces["who"].out.text(), rf"(?m)^{name} +\S.*( +\d+){{3}}$")
+    t.equal(len(traces), 4, "commands of the page")
     broker.clean()
 
 

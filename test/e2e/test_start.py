@@ -1,7 +1,8 @@
-"""Runs each command of the pages for newcomers (doc/start*.md, doc/walkthrough.md) as printed, on the shop of `make shop` or on an Elixir
+"""Runs each command of the pages for newcomers (doc/start*.md, doc/walkthrough.md, doc/products.md) as printed, on the shop of `make shop` or on an Elixir
 node. There are two differences: the node is named, as there may be others, and a command runs for a second, or for longer until it has something
 to show."""
 import contextlib
+import functools
 import glob
 import os
 import re
@@ -125,6 +126,19 @@ def test_elixir_people(t):
             os.killpg(node.pid, signal.SIGKILL)
 
 
+def said_by(t, number, command, *patterns):
+    """Runs a command until it has shown all of the patterns: a busy host lets the node run for some moments of a second only."""
+    tries = []
+
+    def shows():
+        tries.append(run(command, number, 1 + 2 * len(tries)))
+        status, out, err = tries[-1]
+        t.equal(status, 0, f"exit status of {command}\n{err}")
+        return all(re.search(p, out) for p in patterns)
+
+    until(shows, lambda: f"{command} does not show all of {patterns}: {tries[-1]}", pause=0)
+
+
 def test_walkthrough(t):
     """The steps at the service in Elixir lead to the process, the function, the line and the argument that the page tells of."""
     if t.otp or shutil.which("elixir") is None:
@@ -140,23 +154,34 @@ def test_walkthrough(t):
         try:
             await_functions(node.pid, "Shop.Cart", "total/1")
 
-            def said(command, *patterns):
-                tries = []
-
-                def shows():  # a busy host lets the node run for some moments of that second only
-                    tries.append(run(command, node.pid, 1 + 2 * len(tries)))
-                    status, out, err = tries[-1]
-                    t.equal(status, 0, f"exit status of {command}\n{err}")
-                    return all(re.search(p, out) for p in patterns)
-
-                until(shows, lambda: f"{command} does not show all of {patterns}: {tries[-1]}", pause=0)
-
+            said = functools.partial(said_by, t, node.pid)
             said(schedulers, r"\d:\d\d +\d+ +\d+ +\d+ +\d+\n")
             said(calls, r"(?m)^Shop\.Cart +<[\d.]+> +\d+ ", r"(?m)^Shop\.Visitor:buy/1 +Shop\.Cart ")
             said(cpu, r"(?m)^Enum:reduce_range/5 +\d+$", r"(?m)^Shop\.Cart +\d+$", r"Shop\.Pricing:'-discount/2-fun-0-'/2 \(shop\.exs:7\)",
                  r"Shop\.Pricing:price/1 \(shop\.exs:4\)\n +Shop\.Cart:handle_call/3 \(shop\.exs:17\)")
             said(slow.replace(" 5 ", " 1 "), r"""(?m)^Shop\.Cart +\d+\.\d+  Shop\.Pricing:price/1 \[#{amounts => \[1200,350,75\],customer => <<"acme">>}\] -> {ok,\d+}$""")
             said(customers, *(f'<<"{customer}">>' for customer in ("acme", "initech", "globex", "umbrella")))
+        finally:
+            os.killpg(node.pid, signal.SIGKILL)
+
+
+def test_products(t):
+    """The three commands for Phoenix and Ecto lead to the mailbox, to who fills it, and to the query."""
+    if t.otp or shutil.which("elixir") is None:
+        raise Skipped("on the host's own OTP only" if t.otp else "Elixir is not here: scripts/dev/deps erlang")
+    with open(os.path.join(ROOT, "doc", "products.md"), encoding="utf-8") as f:
+        page = f.read().partition("\n## Phoenix and Ecto\n")[2]
+    program = t.file("web.exs", textwrap.dedent(re.search(r"^    defmodule .*?Process\.sleep\(:infinity\)$", page, re.S | re.M)[0]))
+    longest, senders, queries = (c.replace(" -p PID", "") for c in re.findall(r"^    \$ (erltrace .*)$", page, re.M))
+    epmd()
+    env = dict(os.environ, HOME=t.folder, LC_ALL="C.UTF-8", ELIXIR_ERL_OPTIONS="-setcookie " + COOKIE)
+    with subprocess.Popen(["elixir", "--sname", f"web{os.getpid()}", program], env=env, cwd=t.folder, stdin=subprocess.DEVNULL,
+                          start_new_session=True) as node:
+        try:
+            await_functions(node.pid, "ShopWeb.Page", "show/1")
+            said_by(t, node.pid, longest, r"(?m)^Shop\.Audit +<[\d.]+> +\d+ +\d+$")
+            said_by(t, node.pid, senders, r"(?m)^Shop\.Audit +ShopWeb\.Page:show/1 +\d+ +\d+ +\d+$", r"(?m)^Shop\.Repo +ShopWeb\.Page:show/1 +\d+ ")
+            said_by(t, node.pid, queries, r'<<"SELECT \* FROM orders WHERE open">>', r'<<"SELECT name FROM users">>')
         finally:
             os.killpg(node.pid, signal.SIGKILL)
 
