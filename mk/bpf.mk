@@ -16,6 +16,6 @@ $(BPF_LIST): $(wildcard bpf/*.c)
 	$(Q)sed -n 's/^RT \([a-z_0-9]*\)(\(.*\))$$/\1 \2/p' $^ | awk '{ print "RUNTIME(" $$1 ", " gsub(/u64/, "") ")" }' >$@
 
 BPF_FLAGS = -DET_RUNTIME='"$(abspath $(BPF_OBJ))"' -DET_RUNTIME_ARGUMENTS='"$(abspath $(BPF_LIST))"'
-RUNTIME_OBJ := $(addsuffix /c_src/linux/runtime.o,$(BUILD)/tool $(BUILD)/lib build/fuzz)
+RUNTIME_OBJ := $(addsuffix /c_src/linux/runtime.o,$(BUILD)/tool $(BUILD)/lib build/fuzz build/arm64/tool)
 $(RUNTIME_OBJ): CFLAGS_ += $(BPF_FLAGS)
 $(RUNTIME_OBJ): $(BPF_OBJ) $(BPF_LIST)

@@ -9,9 +9,9 @@
  *     x  no instruction   others: see decode() */
 #include "linux/kinsn.h"
 
-#ifdef __x86_64__
-
 #include <string.h>
+
+#ifdef __x86_64__
 
 enum { INSN_MOST = 15 };
 

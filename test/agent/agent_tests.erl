@@ -47,12 +47,14 @@ main(Root) ->
     persistent_term:put(agent_root, Root),
     {module, _} = code:ensure_loaded(agent_work),
     ok = etlog:start(),
-    [file(F) || F <- [beam(M) || M <- modules()] ++ ["priv/erltrace_agent.so", "build/test/agent/image.dif",
+    [file(F) || F <- [beam(M) || M <- modules()] ++ [library_file(), "build/test/agent/image.dif",
                       "build/test/agent/image_v.dif", "build/test/agent/image_k.dif", "build/test/agent/image_t.dif"]],
     Tests = etchoice:tests("agent", [{atom_to_list(F), F} || F <- tests()]),
     Results = [one(Name, F) || {Name, F} <- Tests],
-    Failed = length([x || failed <- Results]),
-    io:format("~b passed, ~b failed~n", [length(Results) - Failed, Failed]),
+    Of = fun(Verdict) -> length([V || V <- Results, V =:= Verdict]) end,
+    Failed = Of(failed),
+    Of(skipped) =:= 0 orelse io:format("  (~b skipped)~n", [Of(skipped)]),
+    io:format("~b passed, ~b failed~n", [Of(ok), Failed]),
     halt(if Failed =:= 0 -> 0; true -> 1 end).
 
 tests() ->
@@ -64,16 +66,24 @@ tests() ->
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, answers_until, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, shapes, shapes_of_the_vm, messages_of_other_shapes, answers_of_other_shapes, terms_refused, terms_hidden, redact_is_read, redact_unreadable, filters_refused, filters_are_set, many_times, under_churn, taken_away_at_work, guard_killed_too].
 
-%% Runs a test; returns ok or failed.
+%% Tests that do not run where an emulator runs the node (test/agent/run), and why.
+not_emulated() ->
+    #{switched_under_load => "patterns are set forty times while three processes call: the emulator translates the code anew each time, for hours"}.
+
+%% Runs a test; returns ok, failed or skipped.
 one(Name, F) ->
     Start = erlang:monotonic_time(millisecond),
-    {Verdict, Class, Text} = result(Name, F),
+    {Verdict, Class, Text} = case {os:getenv("AGENT_EMULATED", ""), not_emulated()} of
+                                 {[_ | _], #{F := Why}} -> {skip, none, Why};
+                                 _ -> result(Name, F)
+                             end,
     case Verdict of
         pass -> io:format("ok   ~s~n", [Name]);
+        skip -> io:format("  skip ~s: ~ts~n", [Name, Text]);
         fail -> io:format("FAIL ~s~n  ~ts~n", [Name, Text])
     end,
     etreport:write("agent", Name, Verdict, Class, erlang:monotonic_time(millisecond) - Start, Text),
-    case Verdict of pass -> ok; fail -> failed end.
+    case Verdict of pass -> ok; fail -> failed; skip -> skipped end.
 
 result(Name, F) ->
     Me = self(),
@@ -152,6 +162,9 @@ file(Name) ->
 
 beam(M) -> "priv/agent/" ++ atom_to_list(M) ++ ".beam".
 
+%% The agent's library for this node's processor: test/agent/run knows which.
+library_file() -> os:getenv("AGENT_LIBRARY", "priv/erltrace_agent.so").
+
 %% What a consumer loads: one module.
 modules() -> [erltrace_agent].
 
@@ -180,7 +193,7 @@ library() ->
                                    Load, InUse | lists:map(Stub, Functions)]),
     {module, M} = code:load_binary(M, "erltrace_agent.beam", Code),
     File = filename:join(os:getenv("TMPDIR"), "erltrace_agent_test"),
-    ok = file:write_file(File ++ ".so", file("priv/erltrace_agent.so")),
+    ok = file:write_file(File ++ ".so", file(library_file())),
     true = unregister(erltrace_attach),
     ok = M:load(File),
     ok = file:delete(File ++ ".so"),
@@ -188,7 +201,7 @@ library() ->
 
 attach() ->
     %% As consumers do: by a process of its own, which may be ended with the code of an agent that is just leaving; one at a time.
-    {P, M} = spawn_monitor(fun() -> locked(), load(), exit(erltrace_agent:attach(file("priv/erltrace_agent.so"), [])) end),
+    {P, M} = spawn_monitor(fun() -> locked(), load(), exit(erltrace_agent:attach(file(library_file()), [])) end),
     receive
         {'DOWN', M, process, P, {ok, A}} -> A;
         {'DOWN', M, process, P, _} -> timer:sleep(10), attach() % it went away at this moment
@@ -1489,7 +1502,7 @@ test(loaded_twice) ->
     {module, _} = code:load_binary(erltrace_agent, "erltrace_agent.beam", file("priv/agent/erltrace_agent.beam")),
     {ok, _} = call(A, {open, 600000}),
     ok = other(fun() ->
-                   {ok, A} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
+                   {ok, A} = erltrace_agent:attach(file(library_file()), []),
                    {ok, _} = call(A, {open, 600000}),
                    call(A, close)
                end),
@@ -1502,7 +1515,7 @@ test(loaded_twice) ->
     B = trace([{?ENTRY, work(leaf, 1), ?COUNT}, {?RETURN, work(outer, 1), ?COUNT}, {?SPAWN, [], ?COUNT}]),
     {module, _} = code:load_binary(erltrace_agent, "erltrace_agent.beam", file("priv/agent/erltrace_agent.beam")),
     agent_work:leaf(1),
-    {ok, B} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
+    {ok, B} = erltrace_agent:attach(file(library_file()), []),
     receive {erltrace, ended, 'AGENT_REPLACED', _, _} -> ok after etreport:patience() -> error(not_told) end,
     ?assert(not lists:any(fun traced/1, processes())),
     {ok, _} = call(B, {open, 600000}),
@@ -1598,7 +1611,7 @@ test(foreign_name) ->
     register(erltrace_agent, P),
     load(),
     ?equal(idle, erltrace_agent:vsn()),
-    {error, 'AGENT_NAME', _, _} = erltrace_agent:attach(file("priv/erltrace_agent.so"), []),
+    {error, 'AGENT_NAME', _, _} = erltrace_agent:attach(file(library_file()), []),
     ?equal({message_queue_len, 0}, process_info(P, message_queue_len)),
     P ! stop;
 

@@ -1,13 +1,12 @@
 """Nodes on arm64, traced by the tool of this machine: the agent's library for that processor is chosen by the node's. An emulator runs the
-nodes (scripts/dev/otp-arm64), and the guest's unit tests. Only with --otp 27-arm64."""
-import glob
+nodes (scripts/dev/otp-arm64). Only with --otp 27-arm64."""
 import os
 import re
 import shutil
 import subprocess
 
 import erlt
-from erlt import BUILD, ROOT, Failed, Skipped
+from erlt import ROOT, Skipped
 from test_functions import as_worker, counted, load, worked
 from test_stacks import CHAIN, MODULE, of
 
@@ -111,16 +110,3 @@ def test_pages(t):
     out = subprocess.run(["readelf", "-lW", os.path.join(ROOT, LIBRARY)], stdout=subprocess.PIPE, text=True, check=True).stdout
     found = re.findall(r"^ *LOAD .* (0x[0-9a-f]+)$", out, re.M)
     t.true(found and all(int(a, 16) % 0x10000 == 0 for a in found), f"alignment of its parts: {found}")
-
-
-def test_units(t):
-    """The guest's unit tests."""
-    needs(t)
-    programs = sorted(p for p in glob.glob(os.path.join(BUILD, "arm64", "test", "test_*")) if os.access(p, os.X_OK))
-    if not programs:
-        raise Skipped("they are not built: make ready-arm64")
-    for program in programs:
-        p = subprocess.run([os.path.join(ROOT, "scripts", "dev", "in-otp"), "27-arm64", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                           text=True, errors="replace", timeout=erlt.PATIENCE, check=False)
-        if p.returncode != 0 or "[  PASSED  ]" not in p.stdout:
-            raise Failed(f"{os.path.basename(program)} ended with {p.returncode}:\n{p.stdout[-2000:]}")

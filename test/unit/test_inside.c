@@ -402,7 +402,7 @@ static void test_values_that_cannot_be(void **state)
     assert_int_equal(value(0, INSIDE_MQLEN, false), -1);
     process[0][INNER] = (uint64_t)1 << 60;
     assert_int_equal(value(0, INSIDE_MQLEN, false), -1);
-    process[0][BLOCK] = (uint64_t)(uintptr_t)process;
+    process[0][BLOCK] = ((uint64_t)1 << 40) + 1; /* words: as many as no heap has */
     assert_int_equal(value(0, INSIDE_HEAP, false), -1);
     process[0][OLD_END]--;
     assert_int_equal(value(0, INSIDE_OLD_HEAP, false), -1);

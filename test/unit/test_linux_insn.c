@@ -222,6 +222,27 @@ static void test_doubtful(void **state)
     assert_true(kinsn_doubtful(NULL, 0));
 }
 
+static void test_unsafe(void **state)
+{
+    (void)state;
+    static const unsigned char code[4] = {0xc0, 0x03, 0x5f, 0xd6};
+    assert_true(kinsn_unsafe(code, 3, false));
+    assert_false(kinsn_unsafe(code, 4, true));
+}
+
+static void test_returns(void **state)
+{
+    (void)state;
+    /* nop; ret; ret */
+    static const unsigned char code[] = {0x1f, 0x20, 0x03, 0xd5, 0xc0, 0x03, 0x5f,
+                                         0xd6, 0xc0, 0x03, 0x5f, 0xd6, 0xc0};
+    size_t at = 0;
+    assert_int_equal(kinsn_return(code, sizeof code, &at), 4);
+    assert_int_equal(kinsn_return(code, sizeof code, &at), 8);
+    assert_int_equal(kinsn_return(code, sizeof code, &at), KINSN_NONE);
+    assert_int_not_equal(at, sizeof code); /* a part of an instruction is not understood */
+}
+
 static void test_nothing_known(void **state)
 {
     (void)state;
