@@ -1,8 +1,8 @@
 /* about.c - `erltrace --version`: which erltrace this is, and what it brings into nodes.
  *
- * The build gives ET_COMMIT, the commit that the sources are of, ET_FIRST_RELEASE, the first release
- * of OTP that can be traced (words/otp.list), and ET_RELEASES, those that the tests run on, oldest
- * first, with commas between them (Makefile). */
+ * The build gives ET_COMMIT, the commit that the sources are of, ET_FIRST_RELEASE, the first
+ * release of OTP that can be traced (words/otp.list), and ET_RELEASES, those that the tests run on,
+ * oldest first, with commas between them (Makefile). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +48,8 @@ static void put_text(struct buf *b, const char *agents)
                "%s"
                "OTP: %s to %s, tried on %s\n",
                erltrace_version(), ET_COMMIT, ERLTRACE_VERSION, erltrace_image_version(),
-               agents[0] != '\0' ? agents : "agent: none is here\n", ET_FIRST_RELEASE, tried_last(), ET_RELEASES);
+               agents[0] != '\0' ? agents : "agent: none is here\n", ET_FIRST_RELEASE, tried_last(),
+               ET_RELEASES);
 }
 
 static void put_json(struct buf *b, const char *agents)

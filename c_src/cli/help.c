@@ -103,21 +103,21 @@ static const struct {
      "~/.config/erltrace/scripts, and in the one that came with this program.\n"},
     {"list", "the ready scripts",
      "usage: erltrace list [--json] [-o output]\n"
-             "Lists the ready scripts: their names, their arguments, what they show. --json "
-             "also says\n"
-             "where they are.\n"
-             "  erltrace list\n"
-             "  ERLTRACE_SCRIPTS=~/scripts erltrace list\n"
-             "The probes of a node are listed by -l: erltrace -l -m lists\n"},
+     "Lists the ready scripts: their names, their arguments, what they show. --json "
+     "also says\n"
+     "where they are.\n"
+     "  erltrace list\n"
+     "  ERLTRACE_SCRIPTS=~/scripts erltrace list\n"
+     "The probes of a node are listed by -l: erltrace -l -m lists\n"},
     {"nodes", "the Erlang VMs of this host",
      "usage: erltrace nodes [--json] [-o output] [--cookie COOKIE | --cookie-file FILE]\n"
-              "Lists the Erlang VMs of this host, whether each can be traced, and what would help "
-              "if not.\n"
-              "  erltrace nodes\n"
-              "  erltrace nodes --cookie-file /var/lib/rabbitmq/.erlang.cookie\n"
-              "Nodes that speak TLS are not asked; with --tls-from-node, or other --tls options, "
-              "they are\n"
-              "listed as those that can be traced if there are certificates for them.\n"},
+     "Lists the Erlang VMs of this host, whether each can be traced, and what would help "
+     "if not.\n"
+     "  erltrace nodes\n"
+     "  erltrace nodes --cookie-file /var/lib/rabbitmq/.erlang.cookie\n"
+     "Nodes that speak TLS are not asked; with --tls-from-node, or other --tls options, "
+     "they are\n"
+     "listed as those that can be traced if there are certificates for them.\n"},
     {"doctor", "what can be traced, and what is in the way",
      "usage: erltrace doctor [--node NAME[,NAME] | -p pid | --kernel] [--agent-dir DIR] [--json]\n"
      "                [-o output]\n"

@@ -68,7 +68,8 @@ tests() ->
 
 %% Tests that do not run where an emulator runs the node (test/agent/run), and why.
 not_emulated() ->
-    #{switched_under_load => "patterns are set forty times while three processes call: the emulator translates the code anew each time, for hours"}.
+    #{exception_frames_are_bounded => "it makes three million traced calls",
+      switched_under_load => "patterns are set forty times while three processes call: the emulator translates the code anew each time, for hours"}.
 
 %% Runs a test; returns ok, failed or skipped.
 one(Name, F) ->

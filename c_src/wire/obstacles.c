@@ -1,5 +1,5 @@
-/* check.c - what may be in the way to a BEAM of this host, as far as can be seen without connecting
- * to it: a row for each thing, in the order in which `erltrace doctor` tells them. */
+/* obstacles.c - what may be in the way to a BEAM of this host, as far as can be seen without
+ * connecting to it: a row for each thing, in the order in which `erltrace doctor` tells them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
