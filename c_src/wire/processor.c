@@ -69,7 +69,9 @@ bool elf_head(struct elf_head *e, const char *file, size_t n)
         return false;
     e->machine = h.e_machine;
     e->type = h.e_type;
-    e->is64 = h.e_ident[EI_CLASS] == ELFCLASS64 && n >= sizeof e->head;
+    e->is64 = h.e_ident[EI_CLASS] == ELFCLASS64;
+    if (e->is64 && n < sizeof e->head)
+        return false;
     if (e->is64)
         memcpy(&e->head, file, sizeof e->head);
     return true;
