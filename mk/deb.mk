@@ -15,7 +15,8 @@ deb: dist-source
 	$(Q)rm -rf $(DEB)/$(DIST)
 
 # No part of `make check`: it builds everything again. For whoever changes debian/ or what `make install` does.
-## check-deb: builds the Debian packages, and tries them in a throw-away copy of this system
+## check-deb: builds the Debian packages, and tries them in throw-away copies of this system and of a fresh Debian
 .PHONY: check-deb
 check-deb: deb
-	@scripts/dev/try-packages $(DEB)
+	@scripts/dev/deps otp
+	@scripts/dev/tally 'scripts/dev/try-packages $(DEB)' 'scripts/dev/try-packages $(DEB) $(shell . /etc/os-release 2>/dev/null; echo $$VERSION_CODENAME)'
