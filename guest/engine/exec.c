@@ -999,15 +999,10 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
     for (uint32_t i = 0; i < n; i++) {
         if (!ending && i > 0 && atomic_load_explicit(&e->exiting, memory_order_relaxed))
             return; /* exit() ran: skip the later clauses of this firing */
-        struct exec x = {.e = e,
-                         .t = t,
-                         .ts = ts,
-                         .ctx = ctx,
-                         .clocks = &clocks,
-                         .in_error = in_error,
-                         .left = *left,
-                         .last_string = ctx->fixed.base,
-                         .last_length = ctx->fixed.len};
+        struct exec x = {.e = e, .t = t, .ts = ts, .ctx = ctx, .clocks = &clocks, .left = *left};
+        x.in_error = in_error;
+        x.last_string = ctx->fixed.base;
+        x.last_length = ctx->fixed.len;
         uint32_t at = 0;
         if (__builtin_expect(*left > 0, 1))
             clause_run(&x, b[i].epid, &e->img.clauses[b[i].clause], &e->clauses[b[i].clause], ph,
