@@ -629,6 +629,8 @@ struct erltrace_status {
                          host, ns; 0: it has not run */
     unsigned watched; /* of `probes`, those of nodes: not BEGIN, END, ERROR, tick-N, profile-N */
     uint64_t events;  /* of `fired`, the events of those */
+    uint64_t filled;  /* clauses whose record found its buffer full, which has ended the trace
+                         (bufpolicy=fill); these are no drops */
 };
 /* Returns the state of the trace. Valid until the next call. NULL only for a NULL handle. */
 ERLTRACE_API const struct erltrace_status *erltrace_status(erltrace_t *h);

@@ -228,7 +228,7 @@ close(Handle) ->
     receive {'DOWN', Monitor, process, Handle, _} -> ok end.
 
 %% @doc Returns the status of the trace: `state', `fired', `recorded', `drops', `errors', `exited' with the `status' of exit(), `probes',
-%% `targets', `queued' and `queue_drops' ...
+%% `targets', `filled' (clauses for whose record a buffer had no room, which ended the trace), `queued' and `queue_drops' ...
 -spec status(handle()) -> {ok, status()} | {error, reason()}.
 status(Handle) ->
     erltrace_handle:call(Handle, status).

@@ -358,6 +358,7 @@ static int trace(struct run *r)
         screen_message(&r->screen, "failed to write the output: %s", strerror(r->screen.error));
         return EXIT_ERROR;
     }
+    tell_filled(r);
     if (signals <= 1)
         tell_silence(r);
     const struct erltrace_status *st = erltrace_status(r->h);

@@ -27,7 +27,9 @@ void tell_matched(struct run *r);
 void tell_stability(struct run *r);
 /* Prints what was set in each target. */
 void tell_placed(struct run *r);
-/* silent.c: reports that a finished trace produced nothing, with the likeliest reason. */
+/* silent.c: reports that a full buffer has ended the trace (bufpolicy=fill). */
+void tell_filled(struct run *r);
+/* Reports that a finished trace produced nothing, with the likeliest reason. */
 void tell_silence(struct run *r);
 /* -l: prints the header, then the probes. Returns the exit code, as the next two do. */
 int list_probes(struct run *r);

@@ -1,4 +1,4 @@
-/* silent.c - reports a trace that ends without any result.
+/* silent.c - reports why a trace has ended early, or without any result.
  *
  * An empty screen has many causes, and usually something did happen. The report rests on the
  * trace's numbers: whether probes of a node fired at all, what was set for them, and whether
@@ -51,6 +51,14 @@ static const char *unfired(const struct placed *p, bool nothing, bool warned)
     return "no such event happened: --for 1m waits longer";
 }
 
+void tell_filled(struct run *r)
+{
+    const uint64_t n = erltrace_status(r->h)->filled;
+    if (n > 0 && !r->screen.broken)
+        screen_note(&r->screen, "-x bufsize=N makes the buffers larger, one for each CPU or thread",
+                    "a buffer was full, which ended the trace (bufpolicy=fill)");
+}
+
 void tell_silence(struct run *r)
 {
     const struct erltrace_status *st = erltrace_status(r->h);
@@ -58,7 +66,7 @@ void tell_silence(struct run *r)
     bool moment = st->exited && r->watched_ns < MOMENT_MS * UINT64_C(1000000);
     struct placed placed = {0};
     if (st->watched == 0 || moment || st->overloaded > 0 || st->lost > 0 || st->errors > 0 ||
-        st->drops > 0 || r->screen.broken)
+        st->drops > 0 || st->filled > 0 || r->screen.broken)
         return;
     erltrace_placed_iter(r->h, add_placed, &placed);
     if (st->events > 0) {

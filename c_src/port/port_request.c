@@ -613,6 +613,7 @@ static enum outcome do_status(struct port *p, struct etf *r)
         {"updates", s->updates}, {"errors", s->errors},
         {"drops", s->drops},     {"overloaded", s->overloaded},
         {"queued", p->queue.n},  {"queue_drops", p->queue.dropped},
+        {"filled", s->filled},
     };
     uint32_t n = sizeof numbers / sizeof numbers[0];
     bool failed = s->state == ERLTRACE_STATE_FAILED;

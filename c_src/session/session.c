@@ -898,6 +898,7 @@ void session_status(const struct session *s, struct erltrace_status *out)
         for (int k = 0; k < RECORD_NDROPS; k++)
             out->drops += c->drop[k];
         out->errors += c->errors;
+        out->filled += c->filled;
         if (session_passes(s, &s->tier[i])) /* it is the first tier that counts them */
             continue;
         out->fired += c->fired;
