@@ -1017,7 +1017,8 @@ void kbeams_warn(struct kbeams *b, bool end, struct diags *d)
             hint = "run erltrace as root, or with the capability CAP_SYS_PTRACE";
         } else if (end && !any) { /* if another VM is known, this one is idle */
             why = "no two of its processes were seen to run";
-            hint = "a VM that has nothing to do becomes known when it works";
+            hint = "a VM becomes known when two of its processes work: an idle one is not, nor one "
+                   "in which a single process computes";
         }
         if (why == NULL)
             continue;

@@ -10,7 +10,8 @@
  *
  * (On a dirty scheduler the process has 0 there.) The three offsets differ between releases and
  * builds, and none is assumed. They are known when exactly one set of them has led from threads of
- * schedulers to two processes or more, and threads of schedulers have not contradicted it at
+ * schedulers to two processes or more (with a single one, however long it runs, what belongs to the
+ * scheduler itself looks the same), and threads of schedulers have not contradicted it at
  * several looks: a thread may be interrupted while it changes from one process to another, and
  * contradict once what is right. The program in the kernel follows the chain again at each event;
  * it uses the chain only if it is closed.
