@@ -132,11 +132,12 @@ static uint64_t text(void *arg, const char *s)
     return KMEM_TAG + r->consts[KCONST_STRINGS] + r->engine->img.strtab_len + at - 1;
 }
 
-/* Appends a text to the strings unless it is there. Returns false when memory is exhausted. */
+/* Appends a text to the strings unless it is there. Returns false when memory is exhausted. An
+ * extension that failed has taken its texts back, but not their places in the hash. */
 static bool once(struct krun *r, const char *s)
 {
-    const uintptr_t at = r->strings.len;
-    if (hash_gets(&r->string_at, s) != NULL)
+    const uintptr_t at = r->strings.len, known = (uintptr_t)hash_gets(&r->string_at, s);
+    if (known != 0 && known <= at && strcmp((const char *)r->strings.data + known - 1, s) == 0)
         return true;
     string(r, s);
     /* No address, but a number that is not 0. */
@@ -1061,10 +1062,12 @@ int krun_place(struct krun *r, krun_progress_fn *progress, void *arg, struct dia
     return err;
 }
 
-/* Writes the entries of further probes. Returns 0 or ET_ENOMEM, also when their room is used up. */
+/* Writes the entries of further probes. Returns 0 or ET_ENOMEM, also when their room is used up:
+ * then nothing of it is used. */
 static int fill_more(struct krun *r, struct more *m, const struct kevent_probe *event, uint32_t n)
 {
-    const size_t from = r->strings_there; /* an extension that failed may have left texts */
+    const size_t from = r->strings_there;
+    r->strings.len = from; /* without the texts of an extension that failed */
     if (kevents_plan(&m->events, &r->arena, &r->engine->img, event, n) != 0)
         return ET_ENOMEM;
     m->event = arena_array(&r->arena, m->events.npoints + 1u, sizeof *m->event);

@@ -1,4 +1,5 @@
-/* later.c - a program that maps a library while it runs, and that library (-DLIBRARY). For each
+/* later.c - a program that maps a library while it runs, and that library (-DLIBRARY; with -DMANY
+ * it has so many functions more that there is no room for the texts of their probes). For each
  * pair of arguments, or each line that it reads, a path and a number, it maps the file, calls a
  * function there so often, unmaps the file unless that is never, and answers with what the function
  * has returned. */
@@ -39,6 +40,24 @@ NOINLINE long later_add(long a, long b)
     __asm__ volatile(PROBE : : "r"(sum) : "memory");
     return sum;
 }
+
+#ifdef MANY
+#define ONE(n)                                                                                     \
+    void later_one_of_many_functions_whose_name_is_so_long_that_the_names_take_much_room_##n(void) \
+    {                                                                                              \
+    }
+#define EIGHT(n) ONE(n##0) ONE(n##1) ONE(n##2) ONE(n##3) ONE(n##4) ONE(n##5) ONE(n##6) ONE(n##7)
+#define SOME(n) EIGHT(n##0) EIGHT(n##1) EIGHT(n##2) EIGHT(n##3) EIGHT(n##4) EIGHT(n##5) EIGHT(n##6) EIGHT(n##7)
+#define MORE(n) SOME(n##0) SOME(n##1) SOME(n##2) SOME(n##3) SOME(n##4) SOME(n##5) SOME(n##6) SOME(n##7)
+MORE(0)
+MORE(1)
+MORE(2)
+MORE(3)
+MORE(4)
+MORE(5)
+MORE(6)
+MORE(7)
+#endif
 #else
 static int use(const char *path, long n)
 {
