@@ -45,6 +45,7 @@ struct mapping {
     const char *path;      /* "" if it has none */
     struct object *object; /* NULL: not looked for yet, or none */
     bool looked;
+    bool first; /* of its file: set and used by ksyms_files */
 };
 
 struct space {
@@ -701,6 +702,15 @@ bool ksyms_mapped(struct ksyms *s, uint64_t pid, ksyms_mapped_fn *use, void *arg
 
 /* -- files that are run ------------------------------------------------------------------------ */
 
+static int by_file(const void *a, const void *b)
+{
+    const struct mapping *x = a, *y = b;
+    if (x->dev != y->dev)
+        return x->dev < y->dev ? -1 : 1;
+    return x->ino != y->ino ? (x->ino < y->ino ? -1 : 1) : by_start(a, b);
+}
+
+/* A process may have very many of them: none is compared with all others. */
 bool ksyms_files(struct ksyms *s, uint64_t pid, ksyms_file_fn *use, void *arg)
 {
     struct space *p = process_of(s, pid);
@@ -708,13 +718,16 @@ bool ksyms_files(struct ksyms *s, uint64_t pid, ksyms_file_fn *use, void *arg)
         return false;
     look_again(s, p);
     if (p->n > 0)
+        qsort(p->mapping, p->n, sizeof *p->mapping, by_file);
+    for (size_t i = 0; i < p->n; i++) {
+        struct mapping *m = &p->mapping[i];
+        m->first = m->ino != 0 && (i == 0 || m[-1].ino != m->ino || m[-1].dev != m->dev);
+    }
+    if (p->n > 0)
         qsort(p->mapping, p->n, sizeof *p->mapping, by_start);
     for (size_t i = 0; i < p->n; i++) {
         const struct mapping *m = &p->mapping[i];
-        bool again = m->ino == 0;
-        for (size_t j = 0; j < i && !again; j++)
-            again = p->mapping[j].ino == m->ino && p->mapping[j].dev == m->dev;
-        if (!again)
+        if (m->first)
             use(arg, &(struct ksyms_file){pid, m->start, m->end, m->dev, m->ino, m->path});
     }
     return p->n > 0;
