@@ -479,7 +479,7 @@ static unsigned char *layout(const struct engine *e, struct cursor *c, struct ts
     /* the value follows the key */
     unsigned char *key = piece(c, size_add(e->key_size, size_up(e->dyn.val_size, 8) + 8));
     to->scratch = piece(c, e->scratch_size);
-    to->seen = piece(c, SEEN * sizeof *to->seen);
+    to->seen = e->img.naggs > 0 ? piece(c, SEEN * sizeof *to->seen) : NULL;
     to->borders = e->borders_size > 0 ? (uint64_t *)(void *)piece(c, e->borders_size) : NULL;
     for (int i = 0; i < 2; i++)
         to->strtok[i] = e->strtok_size > 0 ? piece(c, e->strtok_size) : NULL;

@@ -17,6 +17,7 @@
 #include "dif_build.h"
 #include "engine/dyn.h"
 #include "engine/engine.h"
+#include "engine/impl.h"
 #include "util/buftext.h"
 #include "engine_build.h"
 
@@ -814,6 +815,28 @@ static void one_time_for_a_firing(void **state)
     engine_destroy(e);
 }
 
+/* Where keys were found is remembered only for a program that has aggregations. */
+static void remembers_keys_if_there_are_any(void **state)
+{
+    (void)state;
+    static struct build b;
+    for (int counts = 0; counts < 2; counts++) {
+        build_init(&b);
+        if (counts)
+            build_agg(&b, AGG_COUNT, 1, &int64);
+        build_clause(&b);
+        build_op(&b, OP3(RECB, 0, 0, 0));
+        build_op(&b, OPI(LDB, 0, DIF_BUILTIN_timestamp));
+        build_op(&b, OPI(REC, 0, 0));
+        build_action(&b, ACT_TRACE, 0, int64);
+        build_end(&b);
+        struct engine *e = engine_of(&b, 1 << 16);
+        fire(e, 0);
+        assert_int_equal(engine_tstate(e, engine_thread_self()->index)->seen != NULL, counts);
+        engine_destroy(e);
+    }
+}
+
 /* A thread with a record of its own, in which it writes; `leave`: it says when it ends. */
 struct guest {
     bool leave;
@@ -1417,6 +1440,7 @@ int main(void)
         cmocka_unit_test(large_table_is_emptied),
         cmocka_unit_test(keys_that_stay),
         cmocka_unit_test(one_time_for_a_firing),
+        cmocka_unit_test(remembers_keys_if_there_are_any),
         cmocka_unit_test(threads_come_and_go),
         cmocka_unit_test(exit_ends_firing),
         cmocka_unit_test(ended_from_outside),
