@@ -12,8 +12,6 @@
 #include "base/size.h"
 #include "engine/impl.h"
 
-enum { ERROR_ARGS = 6 };
-
 /* -- what a clause may read ------------------------------------------------------ */
 
 /* Returns the bytes from addr to the end of the variables that contain it: the globals, or this
@@ -646,7 +644,7 @@ static void spec_end(struct exec *x, uint64_t id, enum spec_state end, struct ph
         buffer_commit(x, &x->ts->spec[id - 1], principal);
 }
 
-/* Writes the record of a fault. */
+/* Writes the record of a fault, with the firing's time. */
 static void record_failed(struct exec *x, struct phalf *h, uint32_t epid, uint32_t action,
                           uint32_t offset)
 {
@@ -654,7 +652,7 @@ static void record_failed(struct exec *x, struct phalf *h, uint32_t epid, uint32
     if (rec == NULL)
         return;
     const struct record_failure f = {epid, action, offset, (uint32_t)x->fault, x->fault_value};
-    record_put_fault(rec, &f, monotonic_ns(), (uint32_t)sched_getcpu());
+    record_put_fault(rec, &f, timestamp(x->clocks), (uint32_t)sched_getcpu());
     record_commit(h, RECORD_SIZE_OF_FAULT);
 }
 
@@ -956,15 +954,13 @@ static void count_errors(struct tstate *ts, uint32_t n, bool in_error)
         tcount_add(&ts->drop[RECORD_DROP_DBLERROR], n);
 }
 
-/* Counts and records a fault, and fires ERROR on the rest of the firing's budget or, when nothing
- * is left, on the reserve for ERROR. */
+/* Counts and records a fault; fires ERROR on the rest of the budget, with none on its reserve. */
 static void fault_report(struct exec *x, const struct engine_binding *b, uint32_t pc,
                          struct phalf *ph, uint64_t *left, bool in_error)
 {
     struct engine *e = x->e;
     const struct dif_clause *c = &e->img.clauses[b->clause];
     uint32_t offset, action = action_of(&e->img, c, pc, &offset);
-    uint64_t spare = ENGINE_BUDGET_ERROR;
     *left = size_left(*left, WORK_FAULT + c->nactions);
     count_errors(x->ts, 1, in_error);
     if (in_error)
@@ -975,12 +971,13 @@ static void fault_report(struct exec *x, const struct engine_binding *b, uint32_
     struct engine_ctx ctx = {.probe = e->error_probe,
                              .self = x->ctx->self,
                              .have = (1u << ENGINE_ARGS) - 1,
-                             .vtimestamp = NULL};
-    const uint64_t arg[ERROR_ARGS] = {
-        0, b->epid, action, offset, (uint64_t)x->fault, x->fault_value};
+                             .at = timestamp(x->clocks),
+                             .wall = x->clocks->wall};
+    const uint64_t arg[] = {0, b->epid, action, offset, (uint64_t)x->fault, x->fault_value};
     memcpy(ctx.argv, arg, sizeof arg);
     bindings_run(e, x->t, x->ts, &ctx, e->error_bindings, e->nerror,
-                 x->fault == RECORD_FAULT_EVENTBUDGET ? &spare : left, true);
+                 x->fault == RECORD_FAULT_EVENTBUDGET ? &(uint64_t){ENGINE_BUDGET_ERROR} : left,
+                 true);
 }
 
 static void bindings_run(struct engine *e, struct engine_thread *t, struct tstate *ts,
@@ -994,8 +991,8 @@ static void bindings_run(struct engine *e, struct engine_thread *t, struct tstat
     if (__builtin_expect(ending, 0) && ph->full == FULL_END)
         ph->limit = ph->size; /* this part was reserved for END */
     struct clocks clocks = {.timestamp = ctx->at, .wall = ctx->wall};
-    if (ctx->at != 0)
-        clocks.have = 1u << DIF_BUILTIN_timestamp | 1u << DIF_BUILTIN_walltimestamp;
+    clocks.have = (ctx->at != 0 ? 1u << DIF_BUILTIN_timestamp : 0) |
+                  (ctx->wall != 0 ? 1u << DIF_BUILTIN_walltimestamp : 0);
     for (uint32_t i = 0; i < n; i++) {
         if (!ending && i > 0 && atomic_load_explicit(&e->exiting, memory_order_relaxed))
             return; /* exit() ran: skip the later clauses of this firing */

@@ -1311,6 +1311,7 @@ static void error_probe_fires(void **state)
     const char *second = out.data + 8 + 48;
     assert_int_equal(u32(second + 4), 9);
     assert_int_equal(u64(second + 24), RECORD_FAULT_DIVZERO);
+    assert_int_equal(u64(second + 8), u64(out.data + 8 + 8)); /* one time for a firing */
     engine_counts(e, &c);
     assert_int_equal(c.drop[RECORD_DROP_DBLERROR], 1);
     buf_free(&out);
