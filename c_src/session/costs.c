@@ -17,7 +17,8 @@
 
 enum {
     PROBES = 5, /* most probes that a report lists */
-    THREADS = 4
+    THREADS = 4,
+    RESIDUE = 5 /* permille below which what remains of estimates says nothing */
 };
 
 /* The parts of a cost that belong to none of the probes that a report lists, after those: with
@@ -107,7 +108,9 @@ static void parts_of(const struct event_cost *c, struct parts *parts)
     parts->any = false;
     for (int i = 0; i < PARTS; i++) {
         parts->share[i] = session_cost_part(c, ns[i]);
-        parts->told[i] = i == EMULATOR ? l->vm > 0 : parts->share[i] > 0;
+        parts->told[i] = i == EMULATOR  ? l->vm > 0
+                         : i == UNFIRED ? parts->share[i] >= RESIDUE
+                                        : parts->share[i] > 0;
         parts->any = parts->any || parts->told[i];
     }
 }

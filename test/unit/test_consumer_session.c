@@ -615,6 +615,17 @@ static void costs_are_told(void **state)
         "total:   60.0 %, 1500/s, 400000 ns each: lists:map/2:entry\n"
         "total:   0.1 %: other probes\n"
         "total:   30.0 %: events at which none of its probes fired\n");
+    /* What remains beside estimates is told from half a percent on. */
+    for (int more = 0; more < 2; more++) {
+        buf_reset(&f->messages);
+        make_load(TIER_LOAD_TOTAL);
+        load.nthreads = 1;
+        load.vm = 1800000000 - 1202000000 - (more ? 10000000 : 8800000);
+        f->a.script = sends_load;
+        session_work(f->s, 0);
+        assert_true((strstr(buf_str(&f->messages), " 0.5 %: events at which") != NULL) == more);
+        assert_true((strstr(buf_str(&f->messages), "events at which") != NULL) == more);
+    }
     /* One probe that is all of the cost says nothing new. */
     buf_reset(&f->messages);
     make_load(TIER_LOAD_TOTAL);
