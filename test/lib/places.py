@@ -138,7 +138,8 @@ class Nodes:
     def end(self):
         """Ends the nodes; returns what was wrong with them, as texts."""
         for node in self.nodes:
-            limit = {what: node.before[what] + once + each * node.tests for what, (once, each) in self.MEMORY.items() if what in node.before}
+            limit = {what: node.before[what] + once + each * node.tests for what, (once, each) in self.MEMORY.items()
+                     if what in node.before or erlt.EMULATOR != "arm64"}
             if int(node("etw:release()")) < 27:
                 limit.update({what: limit[what] + self.LOADING * node.tests for what in self.LOADS_INTO if what in limit})
             limit.update({"process count": node.before["process count"], "atom count": node.before["atom count"] + self.ATOMS})
