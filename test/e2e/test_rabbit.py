@@ -185,6 +185,7 @@ def test_broker(t):
         functions(t, broker)
         names(t, broker)
         slow_queue(t, broker)
+        lines_of_the_page(t, broker)
         killed(t, broker)
         broker.silent()
     finally:
@@ -252,10 +253,10 @@ def names(t, broker):
 
 
 def of_the_page():
-    """The ready scripts that doc/products.md names for RabbitMQ, in its three commands."""
+    """The three commands of doc/products.md for RabbitMQ, each by the ready script that it runs."""
     with open(os.path.join(ROOT, "doc", "products.md"), encoding="utf-8") as f:
         part = f.read().partition("\n## RabbitMQ\n")[2].partition("\n## ")[0]
-    return re.findall(r"^    \$ erltrace run (\w+) --for 3 -p PID$", part, re.M)
+    return {line.split()[2]: line for line in re.findall(r"^    \$ (erltrace run .*)$", part, re.M)}
 
 
 def slow_queue(t, broker):
@@ -277,6 +278,30 @@ def slow_queue(t, broker):
     t.match(traces["calllat"].out.text(), rf"(?m)^{name} +<[\d.]+>( +\d+){{5}}$")
     t.match(traces["who"].out.text(), rf"(?m)^{name} +\S.*( +\d+){{3}}$")
     t.equal(len(traces), 4, "commands of the page")
+    broker.clean()
+
+
+def lines_of_the_page(t, broker):
+    """The same, by the commands as they stand on the page, but for PID."""
+    shows = {"mboxtop": r"^queue slowq in / +<[\d.]+> +\d+ +\d+$", "who": r"^queue slowq in / +\S.*( +\d+){3}$",
+             "calltimeouts": r" timeout +queue slowq in / +info, 20 ms$"}
+    lines = of_the_page()
+    t.equal(set(lines), set(shows), "scripts of the page")
+    env = dict(os.environ, HOME=broker.home, PATH=os.path.dirname(erlt.TOOL) + ":" + os.environ["PATH"], ERLTRACE_ROOT=ROOT, DTRACE_OPT_MAXLOAD="off")
+    broker.client(f"etr:slow({broker.port}, '{broker.name}')")
+    running = {script: subprocess.Popen(["bash", "-c", line.replace(" PID", f" {broker.pid}")], env=env, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for script, line in lines.items()}
+    try:
+        erlt.until(lambda: broker.client(f"etr:slowly('{broker.name}', 1)") and all(p.poll() is not None for p in running.values()),
+                   "the commands of the page do not end")
+        for script, p in running.items():
+            said = p.communicate()[0]
+            t.equal(p.returncode, 0, f"{lines[script]}: {said}")
+            t.match(said, "(?m)" + shows[script])
+    finally:
+        for p in running.values():
+            p.kill()
+    broker.client(f"etr:on('{broker.name}')")
     broker.clean()
 
 
