@@ -161,6 +161,10 @@ static void jit(const struct sight *s, struct reach_problem *p)
                 "are traced: their probes are silent then");
         help(p, "start the node with +JMsingle true");
         p->level = "limit";
+    } else if (!s->b->jit_single && strstr(s->b->loader, "/ld-musl") != NULL) {
+        fine(p, "no flag is in the way, but emulators for musl are often built without the JIT");
+        help(p, "profile-N, wall-N and ustack() need it: erlang:system_info(emu_flavor) tells");
+        p->level = "note";
     } else {
         fine(p, "no flag is in the way");
     }

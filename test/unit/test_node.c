@@ -473,6 +473,19 @@ static void test_table(void **state)
     assert_string_equal(row[4].p.level, "note");
     assert_string_equal(row[5].p.level, "note"); /* the release is not known */
     assert_int_equal(reach_check(&b, NULL, &p), 0);
+
+    /* The name of an emulator for musl does not tell whether it has the JIT; a flag of it does. */
+    b.no_jit = false;
+    reach_table(&b, NULL, row);
+    assert_string_equal(row[4].p.level, "note");
+    assert_non_null(strstr(row[4].p.help, "emu_flavor"));
+    b.jit_single = true;
+    reach_table(&b, NULL, row);
+    assert_null(row[4].p.level);
+    b.jit_single = false;
+    strcpy(b.loader, "/lib64/ld-linux-x86-64.so.2");
+    reach_table(&b, NULL, row);
+    assert_null(row[4].p.level);
 }
 
 /* Of the emulator's own flags those of the JIT are read, before the first "--" only. */
