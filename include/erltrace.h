@@ -363,8 +363,9 @@ typedef int erltrace_finding_fn(const struct erltrace_finding *f, void *arg);
 /* Connects to the targets and reports for each what is on the way to it ("found", "permitted",
  * "c_library", "processor", "jit", "release", "folders", "distribution", in this order), what can
  * be traced, and what prevents tracing. Traces nothing; erltrace_about_iter reports which probes a
- * release has. Returns 0, what fn returned, or -1: the errors of nodes. Then fn was called for what
- * is on the way to the node that could not be opened, if it is a process of this host. */
+ * release has. Returns 0, what fn returned, or -1: the errors of nodes. Then fn was called for the
+ * targets before the one that could not be opened, and for what is on the way to that one, if it is
+ * a process of this host. */
 ERLTRACE_API int erltrace_examine(erltrace_t *h, erltrace_finding_fn *fn, void *arg);
 
 /* -- programs ---------------------------------------------------------------------------------- */

@@ -135,6 +135,7 @@ static int tell_finding(const struct erltrace_finding *f, void *arg)
             end_node(o);
         }
         snprintf(o->node, sizeof o->node, "%s", f->node);
+        o->otp = 0;
     }
     if (f->otp != 0) /* what was seen before the connection has none */
         o->otp = f->otp;
@@ -160,8 +161,9 @@ static int examine(erltrace_t *h, const struct args *a, struct screen *screen, v
     if (rc == 0)
         rc = erltrace_examine(h, tell_finding, o);
     if (rc == 0 ? o->node[0] != '\0' || a->kernel : o->text.len > 0) {
-        o->closed = o->closed || rc != 0;
-        if (!a->kernel && rc == 0)
+        /* one that told its release is not the one that failed, which has no rows */
+        o->closed = o->closed || (rc != 0 && o->otp == 0);
+        if (!a->kernel && (rc == 0 || o->otp != 0))
             tell_probes(o);
         end_node(o);
     }

@@ -57,12 +57,11 @@ int erltrace_examine(erltrace_t *h, erltrace_finding_fn *fn, void *arg)
     if (api_compile(h) != 0) /* the session, of no programs perhaps */
         return -1;
     h->looking = true;
-    int rc = api_open_targets(h);
+    const int opened = api_open_targets(h);
+    int rc = 0;
     h->looking = false;
     h->busy = true;
-    if (rc != 0)
-        x.result = api_look_report(h, h->session.ntiers, NULL, fn, arg);
-    for (size_t i = 0; rc == 0 && i < h->session.ntiers; i++) {
+    for (size_t i = 0; rc == 0 && x.result == 0 && i < h->session.ntiers; i++) {
         struct tier *t = h->session.tier[i].t;
         x.target = t->ops->target(t);
         x.otp = 0;
@@ -70,6 +69,9 @@ int erltrace_examine(erltrace_t *h, erltrace_finding_fn *fn, void *arg)
         if (x.result == 0 && t->ops->examine != NULL)
             rc = t->ops->examine(t, &x.otp, found, &x, &h->session.diags);
     }
+    if (opened != 0 && x.result == 0) /* of the last one that was tried */
+        x.result = api_look_report(h, h->session.ntiers, NULL, fn, arg);
+    rc = opened != 0 ? opened : rc;
     h->busy = false;
     return api_leave(h, rc) != 0 ? -1 : x.result;
 }

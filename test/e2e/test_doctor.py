@@ -1,6 +1,7 @@
 """erltrace doctor: what can be traced in a node, what cannot, why, and what would help."""
 import os
 import re
+import signal
 
 from erlt import READY, ROOT, json_lines, pid
 from test_errors import agent_root
@@ -49,6 +50,26 @@ def test_in_words(t):
     t.match(out, rf"\A{re.escape(node.name)} can be traced without limits\.\n  ok     found              process {node.pid} of user ")
     t.match(out, r"^  ok     vm                 OTP \d+, ERTS ")
     t.match(out, r"^  ok     probes             \d+ named probes, and those of every function$")
+
+
+def test_the_second_is_not_there(t):
+    """A node that can be traced has all its rows, though another one that was named cannot; so has that one, if it is a process of this host."""
+    node = t.node()
+    status, out, err = t.run("doctor", "--json", "--node", node.name, "--node", "nobody" + node.name, "--cookie", node.cookie)
+    t.equal(status, 1, out + err)
+    said = json_lines(out)
+    t.equal([e["tag"] for e in said if e["type"] == "error"], ["NODE_DOWN"], "errors")
+    t.equal([(v["node"], v["traceable"]) for v in said if v["type"] == "verdict"], [(node.name, True)], "verdicts")
+    for subject in ("found", "distribution", "vm", "probes"):
+        t.true(of([f for f in said if f["type"] == "finding"], subject, "ok"), f"{subject} in {out}")
+    other = t.node(fresh=True)
+    os.kill(other.pid, signal.SIGSTOP)
+    try:
+        status, out, err = t.run("doctor", "--json", "--node", node.name, "--node", other.name, "--cookie", node.cookie)
+    finally:
+        os.kill(other.pid, signal.SIGCONT)
+    t.equal(status, 1, out + err)
+    t.equal([(v["node"], v["traceable"]) for v in json_lines(out) if v["type"] == "verdict"], [(node.name, True), (other.name, False)], out + err)
 
 
 def test_clock_of_profiles(t):
