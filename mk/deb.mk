@@ -19,4 +19,4 @@ deb: dist-source
 .PHONY: check-deb
 check-deb: deb
 	@scripts/dev/deps otp
-	@scripts/dev/tally 'scripts/dev/try-packages $(DEB)' 'scripts/dev/try-packages $(DEB) $(shell . /etc/os-release 2>/dev/null; echo $$VERSION_CODENAME)'
+	@scripts/dev/tally 'scripts/dev/try-packages $(DEB)' 'scripts/dev/try-packages $(DEB) "$(shell . /etc/os-release 2>/dev/null; echo $$VERSION_CODENAME)"'
