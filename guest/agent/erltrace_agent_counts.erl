@@ -214,10 +214,11 @@ look(_) -> self() ! {counts, lost}, ok.
 lost(#s{consumers = Cs} = S) ->
     receive {counts, lost} -> lost(S)
     after 0 ->
-        Lost = [{C, MFAs} || #c{phase = running, over = false} = C <- maps:values(Cs), MFAs <- [take(call, C, S)], MFAs =/= []],
-        case Lost of
-            [] -> S;
-            _ -> traced(Lost, S)
+        Lost = [{C, MFAs} || #c{phase = running, over = false} = C <- maps:values(Cs), {[_ | _] = MFAs, _} <- [take(call, C, S)]],
+        case Lost =:= [] orelse erltrace_agent_session:there(session(S)) of
+            true when Lost =:= [] -> S;
+            true -> traced(Lost, S);
+            false -> erltrace_agent_needs:present(S)
         end
     end.
 

@@ -242,7 +242,7 @@ some(L, Looks) ->
 is_present(#s{session = legacy}) ->
     true;
 is_present(#s{session = Session, global = Global} = S) ->
-    lists:all(fun erltrace_agent_session:there/1, [X || X <- [Session, Global, erltrace_agent_loads:session(S)], X =/= undefined]).
+    lists:all(fun erltrace_agent_session:there/1, [X || X <- [Session, Global, erltrace_agent_loads:session(S), erltrace_agent_counts:session(S)], X =/= undefined]).
 
 %% == reports of calls that set trace flags =====================================================================
 

@@ -211,17 +211,34 @@ def test_code_to_come(t):
     t.clean(node)
 
 
-def test_session_destroyed(t):
-    """Somebody destroys the session that counts, or sets a counter to 0: the function is traced from there on."""
-    for what in ("trace:session_destroy(S)", "trace:function(S, {etco, leaf, 1}, true, [call_count])", "trace:function(S, {etco, leaf, 1}, false, [call_count])"):
+def test_counters_taken(t):
+    """Somebody takes a counter away, or sets it to 0: the function is traced from there on."""
+    for what in ("true", "false"):
         node, trace, leaves = ready(t)
         leaves(1009)
         trace.wait("n is 1009")
-        node(f"[{what} || {{erltrace_counts, _}} = S <- trace:session_info(all)]")
+        node(f"[trace:function(S, {{etco, leaf, 1}}, {what}, [call_count]) || {{erltrace_counts, _}} = S <- trace:session_info(all)]")
         trace.wait_error(r"of 1 function are gone.* etco:leaf/1")
         leaves(10007)
         t.equal(ended(t, trace), {"leaf/1": 1009 + 10007}, f"calls, with {what}", trace)
         t.clean(node)
+
+
+def test_session_destroyed(t):
+    """Somebody destroys the session that counts: the program is over, as with all other sessions, and the next one counts."""
+    node, trace, leaves = ready(t)
+    leaves(1009)
+    trace.wait("n is 1009")
+    node("[trace:session_destroy(S) || {erltrace_counts, _} = S <- trace:session_info(all)]")
+    trace.wait_error("another process destroyed the agent's trace session")
+    t.equal(node("length([S || {erltrace_agent, _} = S <- trace:session_info(all)])"), 0, "sessions that trace")
+    leaves(101)
+    t.equal(ended(t, trace), {"leaf/1": 1009}, "calls", trace)
+    again = t.trace("-q", "-n", READY + COUNT, node=node)
+    again.ready()
+    leaves(211)
+    t.equal(ended(t, again), {"leaf/1": 211}, "calls that the next one counts", again)
+    t.clean(node)
 
 
 def test_other_counters(t):
