@@ -78,9 +78,11 @@ static bool reading(ErlNifEnv *env, struct program *p, struct program_probe *pro
     }
     if (!probe->counted)
         return true; /* its counting has ended: it is reported */
-    if (!enif_get_uint64(env, value, &now) || now < probe->last || now == LOST)
+    if (!enif_get_uint64(env, value, &now) || now < probe->last || now == LOST) {
+        if (probe->last != LOST)
+            engine_count_missed(p->engine, RECORD_DROP_COUNTER, 1);
         now = LOST;
-    else if (!first && now > probe->last)
+    } else if (!first && now > probe->last)
         count(env, p, probe, now - probe->last);
     probe->last = now;
     return now != LOST;

@@ -212,15 +212,16 @@ def test_code_to_come(t):
 
 
 def test_counters_taken(t):
-    """Somebody takes a counter away, or sets it to 0: the function is traced from there on."""
+    """Somebody takes a counter away, or sets it to 0: the function is traced from there on, and that is a drop."""
     for what in ("true", "false"):
-        node, trace, leaves = ready(t)
+        node, trace, leaves = ready(t, more=("-x", "droptags"))
         leaves(1009)
         trace.wait("n is 1009")
         node(f"[trace:function(S, {{etco, leaf, 1}}, {what}, [call_count]) || {{erltrace_counts, _}} = S <- trace:session_info(all)]")
         trace.wait_error(r"of 1 function are gone.* etco:leaf/1")
         leaves(10007)
         t.equal(ended(t, trace), {"leaf/1": 1009 + 10007}, f"calls, with {what}", trace)
+        t.true("[DTRACEDROP_COUNTER] 1 counter of calls gone" in trace.err.text(), "the drop is told", trace)
         t.clean(node)
 
 

@@ -394,9 +394,10 @@ static void numbers(void **state)
 #include "words/drops.list"
 #undef WORD_DROP
     };
-    static const char *const known[] = {
-        "PRINCIPAL",   "AGGREGATION", "DYNAMIC", "DBLERROR", "THREAD", "SPEC",      "SPECBUSY",
-        "SPECUNAVAIL", "LOAD",        "KEPT",    "SHAPE",    "ENDED",  "UNCOUNTED", "LOWER"};
+    static const char *const known[] = {"PRINCIPAL", "AGGREGATION", "DYNAMIC",  "DBLERROR",
+                                        "THREAD",    "SPEC",        "SPECBUSY", "SPECUNAVAIL",
+                                        "LOAD",      "KEPT",        "SHAPE",    "ENDED",
+                                        "UNCOUNTED", "LOWER",       "COUNTER"};
     assert_int_equal(sizeof drops / sizeof *drops, RECORD_NDROPS);
     for (size_t i = 0; i < RECORD_NDROPS; i++)
         assert_non_null(drops[i]); /* no number is left out */

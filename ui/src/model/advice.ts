@@ -102,6 +102,12 @@ export const DROPS: Record<string, Advice & { noun: string }> = {
         advice: "Sums and the like of these sizes are lower bounds: of each, only the first 2000 parts were counted",
         remedy: wait,
     },
+    COUNTER: {
+        noun: "counter",
+        what: "of calls gone, with what it had counted since it was read",
+        advice: "The functions were loaded again, and are reported call by call from there on; lower=no reports all calls from the start",
+        remedy: wait,
+    },
     ENDED: {
         noun: "trace",
         what: "ended in the node before the last events were fetched",
