@@ -24,7 +24,7 @@
 -export([turn/2]).
 %% For the agent's other parts; the library refuses any caller but the server.
 -export([nif_event/3, nif_event_of/4, nif_block/3, nif_unblock/1, nif_blocked/1, nif_forget_blocked/1]).
--export([settled/0, nif_loaded/0, nif_loading/1, nif_records_old/2, nif_counted/3, nif_missed/1, nif_count_missed/2, nif_count_unknown/2, nif_unknown/0, tell/3, info/2]).
+-export([settled/0, nif_loaded/0, nif_loading/1, nif_records_old/2, nif_counted/3, nif_reading/2, nif_missed/1, nif_count_missed/2, nif_count_unknown/2, nif_unknown/0, tell/3, info/2]).
 -export([nif_publish/3, nif_framed/3, nif_gate/1, nif_settled/0, nif_status/1, nif_lost/0, nif_overruns/0, nif_sweep/1,
          nif_ports/1, nif_unknown_ports/1, nif_names/1, nif_asked/0, nif_small/0, nif_asker/1, nif_load/3, nif_stolen/0, nif_alive/1,
          nif_code_begin/1, nif_code_add/2, nif_code_scan/0, nif_code_end/0, nif_code_stale/0, nif_code_rest/0, nif_code_names/1,
@@ -254,8 +254,7 @@ info({erltrace, Pid, Id, Request}, S) when is_pid(Pid) ->
 info({erltrace, Pid, alive}, S) ->
     {noreply, heard(Pid, S)};
 info({timeout, _, {tick, Pid, Index, Due, Ns}}, S) ->
-    tick(Pid, Index, Due, Ns, S),
-    {noreply, S};
+    {noreply, tick(Pid, Index, Due, Ns, S)};
 info({profile, What}, S) ->
     erltrace_agent_profile:turn(What, S),
     {noreply, S};
@@ -658,16 +657,19 @@ request(go, #c{phase = placed, program = P} = C, Pid, S) ->
     S1 = set_consumer(Pid, C#c{phase = running}, S),
     Kinds = maps:get(kinds, C#c.told, []),
     Tables = erltrace_agent_poll:tables(Kinds), % asked before anything else fires, so that their names come first
-    erltrace_agent_counts:begun(C, S1),
-    element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(S1), % otherwise it has ended itself
+    Begun = set_consumer(Pid, erltrace_agent_counts:begun(C#c{phase = running}, S1), S1),
+    element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(Begun), % otherwise it has ended itself
     erltrace_agent_poll:fire_tables(P, Tables),
     erltrace_agent_poll:fire_processes(P, Kinds),
     start_ticks(C),
-    S2 = lists:foldl(fun erltrace_agent_needs:complain/2, S1, erltrace_agent_profile:apply(S1)),
+    S2 = lists:foldl(fun erltrace_agent_needs:complain/2, Begun, erltrace_agent_profile:apply(Begun)),
     {reply, ok, erltrace_agent_load:start(S2)};
 request({read, What}, #c{program = P} = C, Pid, S) when P =/= undefined, What >= 0, What =< 3 ->
-    What band ?AGGREGATIONS =/= 0 andalso erltrace_agent_counts:read(C, S),
-    {Reply, C1} = read(What, C),
+    Counted = case What band ?AGGREGATIONS of
+                  0 -> C;
+                  _ -> erltrace_agent_counts:read(aggregations, C, S)
+              end,
+    {Reply, C1} = read(What, Counted),
     {reply, Reply, set_consumer(Pid, C1, S)};
 request({extend, Serial, Bindings}, #c{phase = running, program = P, wants = Had, filters = Filters, filtered = Filtered} = C, Pid, S) when is_integer(Serial) ->
     {Warnings, S1} =
@@ -816,7 +818,9 @@ tick_at(Pid, Index, Due, Ns) ->
 tick(Pid, Index, Due, Ns, #s{consumers = Cs} = S) ->
     case Cs of
         #{Pid := #c{phase = running, program = P} = C} ->
-            Ns >= ?SLOW andalso erltrace_agent_counts:read(C, S),
+            Counted = if Ns >= ?SLOW -> erltrace_agent_counts:read(tick, C, S);
+                         true -> C
+                      end,
             Late = max(0, erlang:monotonic_time(nanosecond) - Due),
             %% Timers have a resolution of milliseconds: faster ticks fire in bunches. Slower ticks that were missed are not made up for.
             Times = if Ns < 1000000 -> min(1 + Late div Ns, 10);
@@ -824,9 +828,10 @@ tick(Pid, Index, Due, Ns, #s{consumers = Cs} = S) ->
                     end,
             erltrace_agent_profile:before(S),
             [nif_fire(P, Index) || _ <- lists:seq(1, Times)],
-            tick_at(Pid, Index, Due + Ns * (1 + Late div Ns), Ns);
+            tick_at(Pid, Index, Due + Ns * (1 + Late div Ns), Ns),
+            set_consumer(Pid, Counted, S);
         #{} ->
-            ok
+            S
     end.
 
 %% == reading ==================================================================================================
@@ -1084,6 +1089,7 @@ nif_loading(_On) -> erlang:nif_error(not_loaded).
 nif_records_old(_Program, _Indices) -> erlang:nif_error(not_loaded).
 nif_missed(_Functions) -> erlang:nif_error(not_loaded).
 nif_counted(_Program, _How, _Values) -> erlang:nif_error(not_loaded).
+nif_reading(_Program, _Begins) -> erlang:nif_error(not_loaded).
 nif_count_missed(_Program, _Calls) -> erlang:nif_error(not_loaded).
 nif_count_unknown(_Program, _Messages) -> erlang:nif_error(not_loaded).
 nif_unknown() -> erlang:nif_error(not_loaded).

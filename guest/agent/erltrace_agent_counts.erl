@@ -9,13 +9,13 @@
 %%    agent's. Before OTP 27 all tools share one counter a function, and nothing is counted: such functions are traced.
 %%  * They are only read, never set to 0; a second `true` would do that, so none is set that is set already (#s.counts). What a reading finds is
 %%    given to the library before anything else can read.
-%%  * A counter that is gone (its code was loaded again, or the session was destroyed) or went back is not trusted again: the function is traced
-%%    from there on, and the consumer is told.
+%%  * A counter that is gone (its code was loaded again) or went back is not trusted again: the function is traced from there on, and the consumer
+%%    is told. If the session was destroyed, the programs are over, as with all sessions of ours.
 %%  * BIFs are never counted: sessions share what clears them (OTP 27 and 28). NIFs have other probes, of which no clause only counts. A module with many of them is traced as a whole if a
 %%    program wants them, since each would need a pattern by its name.
 -module(erltrace_agent_counts).
 
--export([split/3, entries/1, last/2, add/2, back/2, trim/2, begun/2, read/2, look/1, lost/1, session/1, undo/1]).
+-export([split/3, entries/1, last/2, add/2, back/2, trim/2, begun/2, read/3, look/1, lost/1, session/1, undo/1]).
 
 -import(erltrace_agent_lib, [text/2, names/1]).
 
@@ -25,6 +25,8 @@
 -define(MODULES, 8).               % all modules are set at once if more than this many, and most of them, are counted
 -define(STEP, 16).                 % functions that are read between two looks at the clock
 -define(PIECE, 1000).              % us of reading, after which other processes run
+-define(REST, 20).                 % no reading comes sooner than this many times what the last one took
+-define(LEAST, 80000).             % us between readings for aggregations, however often they are asked for (c_src/tier/counts.c: AGGRATE_MS)
 
 %% Splits what a program's bindings want into the functions that are counted for it, with their probes, and what is wanted of the others.
 -spec split([tuple()], #{mfa() => pos_integer()}, #s{}) -> {#{mfa() => non_neg_integer()}, #{mfa() => 1..255}}.
@@ -152,20 +154,31 @@ free(M, On, Placed, _) ->
 %% == reading ===================================================================================================
 
 %% Begins to count for a program, before anything can see its probes.
+-spec begun(#c{}, #s{}) -> #c{}.
 begun(C, S) ->
-    again(take('begin', C, S)).
+    {Lost, C1} = take('begin', C, S),
+    again(Lost),
+    C1.
 
-%% Gives a program what was counted for it since the last reading.
-read(#c{phase = running, over = false} = C, S) ->
-    again(take(call, C, S));
-read(_, _) ->
-    ok.
+%% Gives a program what was counted for it since the last reading, unless that was just now: a consumer may ask as often as it likes.
+-spec read(tick | aggregations, #c{}, #s{}) -> #c{}.
+read(For, #c{phase = running, over = false, rests = {At, Rest}} = C, S) ->
+    Least = case For of tick -> Rest; aggregations -> max(Rest, ?LEAST) end,
+    case erlang:monotonic_time(microsecond) - At < Least of
+        true -> C;
+        false ->
+            {Lost, C1} = take(call, C, S),
+            again(Lost),
+            C1
+    end;
+read(_, C, _) ->
+    C.
 
 %% The same for the last time: what is lost, nobody looks at any more.
-last(#c{over = false, warnings = Warnings} = C, S) ->
+last(#c{over = false} = C, S) ->
     case take(call, C, S) of
-        [] -> C;
-        MFAs -> C#c{warnings = [told(MFAs) | Warnings]}
+        {[], C1} -> C1;
+        {MFAs, #c{warnings = Warnings} = C1} -> C1#c{warnings = [told(MFAs) | Warnings]}
     end;
 last(C, _) ->
     C.
@@ -174,34 +187,34 @@ last(C, _) ->
 again([]) -> ok;
 again(_) -> self() ! {counts, lost}, ok.
 
-%% -> the functions whose counters are lost
-take(_, #c{counted = Counted}, S) when map_size(Counted) =:= 0; S#s.counts =:= undefined ->
-    [];
-take(How, #c{program = P, counted = Counted}, #s{counts = {Session, _}}) ->
-    Ids = steps(How, P, Session, maps:next(maps:iterator(Counted)), ?STEP, [], [], until()),
-    case Ids of
-        [] -> [];
+%% -> {the functions whose counters are lost, the consumer}. What reading takes is the program's cost (guest/beam/deadman/load.h).
+take(_, #c{counted = Counted} = C, S) when map_size(Counted) =:= 0; S#s.counts =:= undefined ->
+    {[], C};
+take(How, #c{program = P, counted = Counted} = C, #s{counts = {Session, _}}) ->
+    {Ids, Ns} = pieces(How, P, Session, maps:next(maps:iterator(Counted)), [], 0),
+    Lost = maps:from_keys(Ids, true),
+    {[MFA || Ids =/= [], {MFA, Id} <- maps:to_list(Counted), is_map_key(Id, Lost)],
+     C#c{rests = {erlang:monotonic_time(microsecond), ?REST * Ns div 1000}}}.
+
+pieces(How, P, Session, Next, Lost, Ns) ->
+    ?AGENT:nif_reading(P, true),
+    {More, Left} = steps(How, P, Session, Next, ?STEP, [], Lost, erlang:monotonic_time(microsecond) + ?PIECE),
+    Spent = Ns + ?AGENT:nif_reading(P, false),
+    case Left of
+        none -> {More, Spent};
         _ ->
-            Lost = maps:from_keys(Ids, true),
-            [MFA || {MFA, Id} <- maps:to_list(Counted), is_map_key(Id, Lost)]
+            erltrace_agent_meanwhile:serve(1),
+            pieces(How, P, Session, Left, More, Spent)
     end.
 
-until() ->
-    erlang:monotonic_time(microsecond) + ?PIECE.
-
+%% -> {lost, what is left to be read}
 steps(How, P, Session, {MFA, Id, Next}, N, Values, Lost, Until) when N > 0 ->
     steps(How, P, Session, maps:next(Next), N - 1, [{Id, erltrace_agent_session:calls(Session, MFA)} | Values], Lost, Until);
 steps(How, P, Session, Next, _, Values, Lost, Until) ->
     More = ?AGENT:nif_counted(P, How, Values) ++ Lost,
-    case Next of
-        none -> More;
-        _ ->
-            case erlang:monotonic_time(microsecond) < Until of
-                true -> steps(How, P, Session, Next, ?STEP, [], More, Until);
-                false ->
-                    erltrace_agent_meanwhile:serve(1),
-                    steps(How, P, Session, Next, ?STEP, [], More, until())
-            end
+    case Next =:= none orelse erlang:monotonic_time(microsecond) >= Until of
+        true -> {More, Next};
+        false -> steps(How, P, Session, Next, ?STEP, [], More, Until)
     end.
 
 %% == lost counters =============================================================================================

@@ -776,6 +776,7 @@ static ErlNifFunc functions[] = {
     {"nif_loading", 1, nif_loading, 0},
     {"nif_records_old", 2, nif_records_old, 0},
     {"nif_counted", 3, counted_nif, 0},
+    {"nif_reading", 2, reading_nif, 0},
     {"nif_missed", 1, nif_missed, DIRTY},
     {"nif_count_missed", 2, nif_count_missed, 0},
     {"nif_count_unknown", 2, nif_count_unknown, 0},

@@ -281,12 +281,17 @@ void tracer_account(struct load_sample *sample, const struct snapshot *s, struct
 /* The same for an event that the agent itself makes, for these programs. */
 void tracer_account_own(struct load_sample *sample, struct load *const *all, uint32_t n,
                         struct engine_thread *t);
+/* Charges a program for work of the server, in which the thread was from the time that the sample
+ * begins; it stands for itself alone. */
+void tracer_account_work(const struct load_sample *work, struct program *p,
+                         struct engine_thread *t);
 /* Fires a probe of a program that belongs to no process: BEGIN, END, a tick. */
 void tracer_fire_plain(ErlNifEnv *env, struct program *p, const struct program_probe *probe);
 
 /* -- calls that the VM counts (counted.c)
  * ------------------------------------------------------------- */
 ERL_NIF_TERM counted_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
+ERL_NIF_TERM reading_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* -- USDT probes (usdt.c)
  * --------------------------------------------------------------------------- */

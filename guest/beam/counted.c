@@ -11,6 +11,7 @@
  * that until the server ends its counting. */
 #include "beam/tracer.h"
 
+#include "base/clock.h"
 #include "beam/probe/term.h"
 
 #define LOST UINT64_MAX
@@ -123,4 +124,34 @@ ERL_NIF_TERM counted_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
             lost = enif_make_list_cell(env, e[0], lost);
     }
     return lost;
+}
+
+/* nif_reading(Program, Begins) -> ns: a piece of reading counters begins, or ends: the program is
+ * charged for it. Returns the time in which the thread ran since the piece began; another thread
+ * than that on which it began has no other time than the clock's. */
+ERL_NIF_TERM reading_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    static struct load_sample piece; /* the server's */
+    static const struct engine_thread *began;
+    struct program *p = agent_program(env, argv[0]);
+    struct engine_thread *t = engine_thread_self();
+    if (!p)
+        return enif_make_badarg(env);
+    const uint64_t now = monotonic_ns(), cpu = thread_ns();
+    if (argv[1] == agent.atom.true_) {
+        piece = (struct load_sample){.start = now, .cpu = cpu};
+        began = t;
+        return enif_make_uint(env, 0);
+    }
+    const uint64_t wall = now - piece.start;
+    uint64_t ns = t && t == began ? cpu - piece.cpu : wall;
+    ns = ns < wall ? ns : wall;
+    if (t) {
+        const struct load_sample work = {.start = now - ns, .cpu = cpu - ns};
+        engine_enter(t);
+        tracer_account_work(&work, p, t);
+        engine_leave(t);
+    }
+    return enif_make_uint64(env, ns);
 }

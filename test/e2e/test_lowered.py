@@ -242,6 +242,29 @@ def test_session_destroyed(t):
     t.clean(node)
 
 
+def totals(trace):
+    return [o for o in json_lines(trace.out.text()) if o["type"] == "stats" and o["why"] == "total"]
+
+
+def test_cost_of_reading(t):
+    """What reading counters takes is the program's cost; and however often it asks for aggregations, they are not read in a row."""
+    node, none, _ = ready(t)
+    ended(t, none)
+    worker = node("etw:worker()")
+    trace = t.trace("--json", "-x", "stats=200ms", "-n", READY + COUNT + 'dtrace:::BEGIN { setopt("aggrate", "1ms"); setopt("switchrate", "1ms"); }\n'
+                    'profile:::tick-10ms { printf("turn %d\\n", i++); }', node=node)
+    trace.ready()
+    for i in (40, 80, 160):
+        node(as_worker(worker, LEAVES.format(101)))
+        trace.wait(f"turn {i}")
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    o, = totals(trace)
+    t.true(o["events"] >= 2, f"readings are in the account: {o}", trace)
+    t.true(o["events"] <= o["interval"] / 80e6 + 5, f"readings are apart: {o}", trace)
+    t.clean(node)
+
+
 def test_other_counters(t):
     """Another tool counts the same functions, sets its counters to 0, and clears those of everybody."""
     node, trace, leaves = ready(t)

@@ -136,6 +136,26 @@ void tracer_account_own(struct load_sample *sample, struct load *const *all, uin
     account(sample, all, n, t, (struct tag_cost){0, LOAD_OTHER, 0});
 }
 
+void tracer_account_work(const struct load_sample *work, struct program *p, struct engine_thread *t)
+{
+    struct load_sampler *me = &tracer_thread(t)->sampler;
+    const struct load_sampler was = *me;
+    const struct snapshot *s = atomic_load(&agent.snapshot);
+    struct load *own[] = {&p->load};
+    struct load_sample sample = {.start = work->start, .cpu = work->cpu, .clocks = 1};
+    bool among = false;
+    for (uint32_t i = 0; s && i < s->nprograms; i++)
+        among = among || s->load[i] == own[0];
+    me->gap = 0;
+    load_part(&sample, own[0], NULL, monotonic_ns() - sample.start);
+    account(&sample, among ? s->load : own, among ? s->nprograms : 1, t,
+            (struct tag_cost){0, LOAD_OTHER, 0});
+    me->on = was.on;
+    me->left = was.left;
+    me->gap = was.gap;
+    me->random = was.random;
+}
+
 void cost_stolen(void)
 {
     /* Used by the server only: what the system said last, and when. */
