@@ -11,6 +11,8 @@
 %%    given to the library before anything else can read.
 %%  * A counter that is gone (its code was loaded again) or went back is not trusted again: the function is traced from there on, and the consumer
 %%    is told. If the session was destroyed, the programs are over, as with all sessions of ours.
+%%  * Functions of code that was loaded just now, and is still under watch (erltrace_agent_loads), are not counted: what the library counts as
+%%    missed there may be calls from before this program began.
 %%  * BIFs are never counted: sessions share what clears them (OTP 27 and 28). NIFs have other probes, of which no clause only counts. A module with many of them is traced as a whole if a
 %%    program wants them, since each would need a pattern by its name.
 -module(erltrace_agent_counts).
@@ -30,10 +32,14 @@
 
 %% Splits what a program's bindings want into the functions that are counted for it, with their probes, and what is wanted of the others.
 -spec split([tuple()], #{mfa() => pos_integer()}, #s{}) -> {#{mfa() => non_neg_integer()}, #{mfa() => 1..255}}.
-split(Bindings, Wants, #s{session = Session}) ->
-    Counted = erltrace_agent_lib:fold_list(fun({_, _, Id, Kind, MFA}, Acc) when Kind band ?USE_COUNT =/= 0, Session =/= legacy ->
+split(Bindings, Wants, #s{session = Session} = S) ->
+    Counted = erltrace_agent_lib:fold_list(fun({_, _, Id, Kind, {M, _, _} = MFA}, Acc) when Kind band ?USE_COUNT =/= 0, Session =/= legacy ->
                                                    case Wants of
-                                                       #{MFA := ?COUNT} -> Acc#{MFA => Id};
+                                                       #{MFA := ?COUNT} ->
+                                                           case erltrace_agent_loads:is_settled(M, S) of
+                                                               true -> Acc#{MFA => Id};
+                                                               false -> Acc
+                                                           end;
                                                        #{} -> Acc
                                                    end;
                                               (_, Acc) -> Acc

@@ -21,7 +21,7 @@
 %% kinds, and it names the module but not which code of it.
 -module(erltrace_agent_loads).
 
--export([seen/1, mark_again/2, arm/3, back/3, session/1, poll/1, disarm/1, forget/1, loaded/1, look/1, answered/3, missed_by/3, missed/2, clean/2, later/1, left_behind/1, is_mark/2, is_fresh/2, is_new/2, has/3, mark/1]).
+-export([seen/1, mark_again/2, arm/3, back/3, session/1, poll/1, disarm/1, forget/1, loaded/1, look/1, answered/3, missed_by/3, missed/2, clean/2, later/1, left_behind/1, is_mark/2, is_fresh/2, is_new/2, is_settled/2, has/3, mark/1]).
 
 -import(erltrace_agent_lib, [functions_of/1, ours/1, now_ms/0]).
 
@@ -267,6 +267,12 @@ is_fresh(M, undefined, #s{session = Session}) ->
 is_fresh(M, Now, #s{loads = #loads{known = Known}}) ->
     maps:get(M, Known, none) =/= maps:get(M, Now, none).
 
+%% Whether no other consumer still has to place its probes on a module's code.
+is_settled(M, #s{loads = #loads{fresh = Fresh}} = S) ->
+    not is_map_key(M, Fresh) andalso not is_fresh(M, S);
+is_settled(_, _) ->
+    true.
+
 %% Whether a module that we have looked at was loaded again while marks were removed from it: it lacks a pattern that it was given.
 is_new(M, #s{functions = Functions} = S) ->
     is_fresh(M, S) orelse
@@ -412,10 +418,7 @@ step(#s{loads = #loads{doing = {M, Serial, Work}, fresh = Fresh} = L} = S) ->
         {#{M := Serial}, []} ->
             _ = ?AGENT:nif_missed([{M, F, A} || {F, A} <- functions_of(M), not is_wanted({M, F, A}, S)]),
             Others = maps:remove(M, Fresh),
-            S#s{loads = L#loads{doing = none, fresh = Others, missed = case map_size(Others) of
-                                                                           0 -> #{};
-                                                                           _ -> L#loads.missed
-                                                                       end}};
+            S#s{loads = L#loads{doing = none, fresh = Others, missed = maps:filter(fun({N, _, _}, _) -> N =/= M end, L#loads.missed)}};
         _ -> % it has been loaded again, which is dealt with later
             S#s{loads = L#loads{doing = none}}
     end.

@@ -107,12 +107,13 @@ SHOWN = 'profile:::tick-500ms { printf("n is %d\\n", n); }\n'  # after a reading
 LEAVES = "lists:foreach(fun etco:leaf/1, lists:seq(1, {}))"
 
 
-def ready(t, *, what=COUNT + SHOWN, more=(), **places):
+def ready(t, *, what=COUNT + SHOWN, more=(), before="ok", **places):
     """A node with a worker, in which a trace counts; None for the trace before OTP 27."""
     node = t.node(**places)
     if node("list_to_integer(erlang:system_info(otp_release))") < 27:
         raise Skipped("before OTP 27 nothing is counted")
     load(node, MODULE)
+    node(before)
     worker = node("etw:worker()")
     trace = t.trace("-q", "-n", READY + what, *more, node=node)
     trace.ready()
@@ -265,6 +266,24 @@ def test_cost_of_reading(t):
     t.clean(node)
 
 
+def test_watched_code(t):
+    """Code that another trace still has to place its probes on: a trace that comes later is given no calls from before it began."""
+    node, first, leaves = ready(t, what="erlang*:etco:leaf/1:return { @r = count(); }\n", more=("-Z",))
+    first.signal(signal.SIGSTOP)
+    load(node, MODULE)
+    leaves(1009)
+    trace = t.trace("-q", "-Z", "-n", READY + COUNT, node=node)
+    trace.ready()
+    leaves(31)
+    load(node, MODULE)
+    leaves(7)
+    found = ended(t, trace)
+    missed = sum(int(n) for n in re.findall(r"(\d+) calls? missed", trace.err.text()))
+    t.equal(found.get("leaf/1", 0) + missed, 38, f"calls: {found}, missed: {missed}", trace)
+    first.kill()
+    t.clean(node)
+
+
 def test_other_counters(t):
     """Another tool counts the same functions, sets its counters to 0, and clears those of everybody."""
     node, trace, leaves = ready(t)
@@ -320,9 +339,8 @@ def test_exit(t):
 
 def test_many_functions(t):
     """All functions of many modules, and of all, are counted by few calls; a trace that comes later takes no counts from one that is there, and leaves none."""
-    node, first, leaves = ready(t, fresh=True)
     modules, per_module = 40, 5
-    node(f"etw:tiny({modules}, {per_module})")
+    node, first, leaves = ready(t, fresh=True, before=f"etw:tiny({modules}, {per_module})")
     leaves(1009)
     for script, least, calls in (("erlang*:etn_*::entry { @[probefunc] = count(); }", modules * (per_module + 5), modules + 9), ("erlang*:::entry { @[probefunc] = count(); }", 5000, node("length(erlang:loaded())") + 99),
                                  ("erlang*:et*::entry { @[probefunc] = count(); }", modules * (per_module + 5), modules + 99)):
