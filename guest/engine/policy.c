@@ -24,8 +24,7 @@ static uint64_t records_in(const unsigned char *p, uint64_t from, uint64_t to)
 
 void buffer_dropped(struct engine *e, struct tstate *ts, enum record_drop kind, uint64_t n)
 {
-    int cpu = sched_getcpu();
-    uint32_t at = cpu >= 0 && cpu < RECORD_CPUS ? (uint32_t)cpu : RECORD_CPUS - 1;
+    const uint32_t cpu = (uint32_t)sched_getcpu(), at = cpu < RECORD_CPUS ? cpu : RECORD_CPUS - 1;
     tcount_add(&ts->drop[kind], n);
     if (kind == RECORD_DROP_PRINCIPAL)
         atomic_fetch_add_explicit(&e->cpu_drops[at].principal, n, memory_order_relaxed);
