@@ -398,12 +398,17 @@ static void instruction(struct execution *r, struct rdr *in)
     }
 }
 
+static bool is_spent(const struct section *s)
+{
+    return s->to->followed / KCFI_FOLLOWED >= s->n;
+}
+
 static bool run(struct execution *r, const unsigned char *from, const unsigned char *to)
 {
     struct rdr in = {from, to, false};
-    while (in.p < in.end && !in.bad)
+    for (; in.p < in.end && !in.bad && !is_spent(r->s); r->s->to->followed++)
         instruction(r, &in);
-    return !in.bad;
+    return !in.bad && in.p >= in.end;
 }
 
 /* Reads what one function has: its range and its instructions. */
@@ -475,7 +480,7 @@ bool kcfi_read(struct kcfi *t, const unsigned char *section, size_t n, uint64_t 
     struct section s = {.bytes = section, .n = n, .address = address, .to = t};
     bool known = false;
     *t = (struct kcfi){.n = 0};
-    for (size_t at = 0; n - at >= 8;) {
+    for (size_t at = 0; n - at >= 8 && !is_spent(&s);) {
         struct rdr in = {section + at, section + n, false};
         const uint64_t length = fixed(&in, 4);
         if (length == 0 || length == UINT32_MAX || length > rdr_left(&in))

@@ -26,12 +26,19 @@ struct kcfi {
         uint32_t at, size; /* an address of the file; bytes, at least 1 */
     } * func;              /* by ascending addresses; they may overlap */
     size_t nfuncs, capfuncs;
+    size_t followed; /* instructions of the section */
 };
 
-enum { KCFI_ROWS = 1 << 19, KCFI_FUNCS = 1 << 17 /* of one file, at most */ };
+enum {
+    KCFI_ROWS = 1 << 19, /* of one file, at most */
+    KCFI_FUNCS = 1 << 17,
+    KCFI_FOLLOWED =
+        16 /* instructions for each byte of the section: compilers write less than one */
+};
 
 /* Reads a section of n bytes, which is linked at an address of the file. What is not understood has
- * no rows. Returns false when memory is exhausted. */
+ * no rows; nor has what is behind the instruction at which the section has had its share (what
+ * functions have in common is followed again for each). Returns false when memory is exhausted. */
 bool kcfi_read(struct kcfi *t, const unsigned char *section, size_t n, uint64_t address);
 void kcfi_free(struct kcfi *t);
 

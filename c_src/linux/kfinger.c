@@ -13,7 +13,8 @@ enum {
     LEAST = 32, /* bytes of a function */
     MOST = 1 << 20,
     DISTANCE = 4, /* bytes */
-    INSTRUCTION_MOST = 15
+    INSTRUCTION_MOST = 15,
+    NAME_MOST = 256 /* bytes that count of the name of a function that is called */
 };
 static const uint64_t mix = 0xa0761d6478bd642fu, named = 0xe7037ed1a0b428dbu;
 
@@ -35,10 +36,16 @@ static const char *name_at(const struct kfuncs *names, uint64_t at)
     return f != NULL && f->at == at ? names->names.data + f->name : NULL;
 }
 
+/* Returns whether a function lies in the code whole, and is as long as one may be. */
+static bool may_be_known(const struct kfinger_code *c, uint64_t at, uint64_t size)
+{
+    return at >= c->address && at - c->address <= c->n && size <= c->n - (at - c->address) &&
+           size >= LEAST && size <= MOST;
+}
+
 uint64_t kfinger_of(const struct kfinger_code *c, uint64_t at, uint64_t size)
 {
-    if (at < c->address || at - c->address > c->n || size > c->n - (at - c->address) ||
-        size < LEAST || size > MOST)
+    if (!may_be_known(c, at, size))
         return 0;
     const unsigned char *code = c->bytes + (at - c->address);
     uint64_t hash = size;
@@ -62,7 +69,7 @@ uint64_t kfinger_of(const struct kfinger_code *c, uint64_t at, uint64_t size)
         }
         hash = hash_mix(hash ^ hash_bytes(insn, n), mix);
         if (name != NULL)
-            hash = hash_mix(hash ^ hash_bytes(name, strlen(name)), named);
+            hash = hash_mix(hash ^ hash_bytes(name, strnlen(name, NAME_MOST)), named);
     }
     return hash;
 }
@@ -78,6 +85,28 @@ int kfinger_row(uint64_t hash)
     const void *found = bsearch(&hash, row, ROWS, sizeof *row, by_hash);
     return found == NULL ? KFINGER_NONE
                          : (int)((const char *)found - (const char *)row) / (int)sizeof *row;
+}
+
+size_t kfinger_find(const struct kfinger_code *c, struct kfinger_function *f, size_t n)
+{
+    unsigned char functions[ROWS] = {0}; /* of each row: 0, 1, or 2 for more */
+    uint64_t end = 0;
+    size_t looked = 0;
+    for (size_t i = 0; i < n; i++) {
+        f[i].row = KFINGER_NONE;
+        if (f[i].at < end || !may_be_known(c, f[i].at, f[i].size))
+            continue;
+        end = (uint64_t)f[i].at + f[i].size;
+        looked += f[i].size;
+        const uint64_t hash = kfinger_of(c, f[i].at, f[i].size);
+        f[i].row = hash != 0 ? kfinger_row(hash) : KFINGER_NONE;
+        if (f[i].row != KFINGER_NONE && functions[f[i].row] < 2)
+            functions[f[i].row]++;
+    }
+    for (size_t i = 0; i < n; i++) /* what two functions are is none */
+        if (f[i].row != KFINGER_NONE && functions[f[i].row] > 1)
+            f[i].row = KFINGER_NONE;
+    return looked;
 }
 
 int kfinger_rows(void)

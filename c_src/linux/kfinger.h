@@ -31,6 +31,14 @@ struct kfinger_code {
 /* Returns the hash of the function of `size` bytes at an address; 0: it does not lie there whole,
  * has instructions that are not known, or is too short to be told from others. */
 uint64_t kfinger_of(const struct kfinger_code *c, uint64_t at, uint64_t size);
+/* A function that the file does not name, and the row that it is known by. */
+struct kfinger_function {
+    uint32_t at, size;
+    int row;
+};
+/* Finds the rows of n functions by ascending addresses. Each byte is looked at once: a function
+ * that begins within another one has no row. Returns how many bytes were looked at. */
+size_t kfinger_find(const struct kfinger_code *c, struct kfinger_function *f, size_t n);
 /* Returns the number of the row with a hash, KFINGER_NONE if there is none. */
 enum { KFINGER_NONE = -1 };
 int kfinger_row(uint64_t hash);

@@ -266,14 +266,10 @@ static void rows_of(struct object *o, int fd)
     kelf_section(fd, ".eh_frame", read_rows, &o->rows);
 }
 
-/* The functions of a file that it does not name, by the numbers that they have in its rows. */
+/* The functions of a file that it does not name, by ascending addresses. */
 struct nameless {
-    const struct kcfi *rows;
-    struct kfuncs *names;
-    struct unnamed {
-        uint32_t func;
-        int row; /* of kfinger.h */
-    } * func;
+    const struct kfuncs *names;
+    struct kfinger_function *func;
     size_t n;
 };
 
@@ -283,54 +279,37 @@ static bool is_named(const struct kfuncs *names, uint64_t at)
     return f != NULL && (f->size > 0 || f->at == at); /* one without a size ends where another is */
 }
 
-static int by_row(const void *a, const void *b)
-{
-    const struct unnamed *x = a, *y = b;
-    return x->row != y->row ? (x->row < y->row ? -1 : 1)
-                            : (x->func > y->func) - (x->func < y->func);
-}
-
-/* Looks for those that are known by their code. One that two functions are is none. */
 static void recognize(void *arg, const unsigned char *bytes, size_t n, uint64_t address)
 {
-    struct nameless *t = arg;
+    const struct nameless *t = arg;
     const struct kfinger_code code = {bytes, n, address, t->names};
-    for (size_t i = 0; i < t->n; i++) {
-        const struct kextent *f = &t->rows->func[t->func[i].func];
-        const uint64_t hash = kfinger_of(&code, f->at, f->size);
-        t->func[i].row = hash != 0 ? kfinger_row(hash) : KFINGER_NONE;
-    }
-    qsort(t->func, t->n, sizeof *t->func, by_row);
-    for (size_t i = 0, same; i < t->n; i += same) {
-        for (same = 1; i + same < t->n && t->func[i + same].row == t->func[i].row; same++)
-            ;
-        for (size_t k = 0; same > 1 && k < same; k++)
-            t->func[i + k].row = KFINGER_NONE;
-    }
+    kfinger_find(&code, t->func, t->n);
 }
 
 /* Adds the functions that a stripped file does not name: by the name that they are known by, else
  * by their place, as an address of the file. */
 static void add_nameless(struct object *o, int fd)
 {
-    struct nameless t = {.rows = &o->rows, .names = &o->elf.funcs};
+    struct kfuncs *names = &o->elf.funcs;
+    struct nameless t = {.names = names};
     rows_of(o, fd);
     t.func = et_calloc(o->rows.nfuncs + 1, sizeof *t.func);
-    for (size_t i = 0; t.func != NULL && i < o->rows.nfuncs; i++)
-        if (!is_named(t.names, o->rows.func[i].at))
-            t.func[t.n++] = (struct unnamed){(uint32_t)i, KFINGER_NONE};
-    if (t.n > 0 && kfuncs_named(t.names, "enif_alloc")) /* an Erlang VM */
+    for (size_t i = 0; t.func != NULL && i < o->rows.nfuncs; i++) {
+        const struct kextent *f = &o->rows.func[i];
+        if (!is_named(names, f->at))
+            t.func[t.n++] = (struct kfinger_function){f->at, f->size, KFINGER_NONE};
+    }
+    if (t.n > 0 && kfuncs_named(names, "enif_alloc")) /* an Erlang VM */
         kelf_section(fd, ".text", recognize, &t);
     for (size_t i = 0; i < t.n; i++) {
-        const struct kextent *f = &o->rows.func[t.func[i].func];
+        const struct kfinger_function *f = &t.func[i];
         char place[24];
-        const int row = t.func[i].row;
         snprintf(place, sizeof place, "0x%" PRIx32, f->at);
-        const char *name = row != KFINGER_NONE ? kfinger_name(row) : place;
-        if (!kfuncs_add(t.names, f->at, f->size, name, strlen(name), 0))
+        const char *name = f->row != KFINGER_NONE ? kfinger_name(f->row) : place;
+        if (!kfuncs_add(names, f->at, f->size, name, strlen(name), 0))
             break;
     }
-    kfuncs_sort(t.names);
+    kfuncs_sort(names);
     et_free(t.func);
 }
 

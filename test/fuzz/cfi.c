@@ -22,6 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
              "a function has an end", NULL);
     }
     must(t.nfuncs <= KCFI_FUNCS, "functions are limited", NULL);
+    must(t.followed <= KCFI_FOLLOWED * size, "work is limited", NULL);
     kcfi_free(&t);
     return 0;
 }

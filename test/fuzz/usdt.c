@@ -43,6 +43,11 @@ static void take_function(const uint8_t *code, size_t n)
         kfinger_of(&c, AT + from, n - from);
         must(kfinger_row(hash) < kfinger_rows(), "a row is one of the table", NULL);
     }
+    struct kfinger_function every[32]; /* one within another */
+    enum { EVERY = sizeof every / sizeof *every };
+    for (uint32_t i = 0; i < EVERY; i++)
+        every[i] = (struct kfinger_function){AT + i, (uint32_t)n / 2, KFINGER_NONE};
+    must(kfinger_find(&c, every, EVERY) <= n, "each byte is looked at once", NULL);
     for (size_t at = 0, length, place; at < n; at += length) {
         bool jumps;
         length = kinsn_distance(code + at, n - at, &place, &jumps);

@@ -207,6 +207,27 @@ static void test_functions(void **state)
     buf_free(&s);
 }
 
+/* What functions have in common is followed for each of them, but not for ever. */
+static void test_work(void **state)
+{
+    (void)state;
+    enum { IDLE = 480, FUNCTIONS = 2000 };
+    struct buf s;
+    struct kcfi t;
+    begin(&s);
+    s.data[0] += (char)IDLE;
+    s.data[1] += (char)(IDLE >> 8);
+    for (int i = 0; i < IDLE; i++)
+        buf_u8(&s, 0);
+    for (uint32_t i = 0; i < FUNCTIONS; i++)
+        FUNCTION_AT(&s, FUNCTION + i, 1, 0);
+    assert_true(kcfi_read(&t, (const unsigned char *)s.data, s.len, AT));
+    assert_true(t.nfuncs > 0 && t.nfuncs < FUNCTIONS);
+    assert_true(t.followed > IDLE && t.followed <= KCFI_FOLLOWED * s.len);
+    kcfi_free(&t);
+    buf_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,7 +235,7 @@ int main(void)
         cmocka_unit_test(test_registers),     cmocka_unit_test(test_what_is_not_followed),
         cmocka_unit_test(test_stubs),         cmocka_unit_test(test_order),
         cmocka_unit_test(test_hostile),       cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_functions),     cmocka_unit_test(test_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,6 +125,23 @@ static void test_refused(void **state)
     text[BYTES - 1] = 0x90;
 }
 
+/* However many functions a file is said to have, each byte is looked at once. */
+static void test_overlapping(void **state)
+{
+    (void)state;
+    static struct kfinger_function f[BYTES];
+    for (uint32_t i = 0; i < BYTES; i++)
+        f[i] = (struct kfinger_function){TEXT + i, 1024, 0};
+    const size_t looked =
+        kfinger_find(&(struct kfinger_code){text, sizeof text, TEXT, &names}, f, BYTES);
+    assert_true(looked >= 1024 && looked <= BYTES);
+    for (uint32_t i = 0; i < BYTES; i++)
+        assert_int_equal(f[i].row, KFINGER_NONE);
+    f[0].size = UINT32_MAX; /* not in the file: it hides no other */
+    assert_int_equal(kfinger_find(&(struct kfinger_code){text, sizeof text, TEXT, &names}, f, 2),
+                     1024);
+}
+
 static void test_distance(void **state)
 {
     (void)state;
@@ -185,6 +202,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_same_elsewhere, begin, end),
         cmocka_unit_test_setup_teardown(test_others, begin, end),
         cmocka_unit_test_setup_teardown(test_refused, begin, end),
+        cmocka_unit_test_setup_teardown(test_overlapping, begin, end),
         cmocka_unit_test(test_distance),
 #endif
         cmocka_unit_test(test_rows),
