@@ -330,6 +330,8 @@ struct erltrace_node {
                           was not tried */
     const char *why;   /* why not; "" otherwise */
     const char *help;  /* what would help; "" if nothing is known */
+    int meant; /* 1: whoever says its name on this host means it; 0: it is in a container, the
+                  name says another host, or its host part cannot be seen */
 };
 /* Returns 0 to continue, another value to end the walk. */
 typedef int erltrace_node_fn(const struct erltrace_node *n, void *arg);

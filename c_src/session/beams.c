@@ -97,7 +97,8 @@ int erltrace_node_iter(erltrace_t *h, erltrace_node_fn *fn, void *arg)
                                      .owner = n->owner,
                                      .attachable = n->attachable ? -1 : 0,
                                      .why = n->why,
-                                     .help = n->help};
+                                     .help = n->help,
+                                     .meant = n->meant};
         result = fn(&node, arg);
     }
     h->busy = false;

@@ -73,15 +73,22 @@ static bool names(const char *name, const char *node)
 
 struct wanted {
     const char *name;
-    pid_t pid; /* 0: not found */
+    bool found;
+    size_t meant; /* of those, how many the name means on this host */
+    pid_t pid;    /* the last one of these */
 };
 
 static int look(const struct erltrace_node *n, void *arg)
 {
     struct wanted *w = arg;
-    if (n->name[0] != '\0' && names(w->name, n->name))
+    if (n->name[0] == '\0' || !names(w->name, n->name))
+        return 0;
+    w->found = true;
+    if (n->meant) {
         w->pid = n->pid;
-    return w->pid != 0;
+        w->meant++;
+    }
+    return 0;
 }
 
 /* Returns the node that a page's name refers to; NULL: none that it may trace. Pages may name the
@@ -96,23 +103,30 @@ static const char *allowed(const struct web_config *config, erltrace_t *h, const
             return config->node[i];
         here |= strchr(config->node[i], '@') == NULL && names(config->node[i], node);
     }
-    struct wanted w = {node, 0};
+    struct wanted w = {.name = node};
     if (here)
         erltrace_node_iter(h, look, &w);
-    return w.pid != 0 ? node : NULL;
+    return w.found ? node : NULL;
+}
+
+/* The same of a node that pages may trace. */
+static pid_t process_of(const struct web_config *config, erltrace_t *h, const char *node)
+{
+    struct wanted w = {.name = node};
+    if (config->kernel)
+        erltrace_node_iter(h, look, &w);
+    return w.meant == 1 ? w.pid : 0;
 }
 
 pid_t run_process(const struct web_config *config, erltrace_t *h, const char *node)
 {
-    struct wanted w = {node, 0};
-    if (config->kernel && node[0] != '\0')
-        erltrace_node_iter(h, look, &w);
-    return w.pid;
+    const char *allowed_node = node[0] != '\0' ? allowed(config, h, node) : NULL;
+    return allowed_node != NULL ? process_of(config, h, allowed_node) : 0;
 }
 
 static int add_node(const struct web_config *config, erltrace_t *h, const char *node)
 {
-    const pid_t pid = run_process(config, h, node);
+    const pid_t pid = process_of(config, h, node);
     int rc = erltrace_target_node(h, node, NULL);
     return rc == 0 && pid != 0 ? erltrace_set_process(h, pid) : rc;
 }

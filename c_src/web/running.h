@@ -14,8 +14,9 @@ erltrace_t *run_open(const struct web_config *config, const struct message *m, i
                      struct diag_list *diags);
 /* Gives a handle the means to reach nodes; returns false if the handle has an error. */
 bool run_set_access(const struct web_config *config, erltrace_t *h);
-/* Returns the process of a node of this host, which scripts of the kernel need; 0: it may be on
- * another host, or pages may not trace the kernel. */
+/* Returns the process of the node that a page's name refers to, which scripts of the kernel need;
+ * 0: it may be on another host or in a container, several processes bear the name, or pages may not
+ * trace the kernel. */
 pid_t run_process(const struct web_config *config, erltrace_t *h, const char *node);
 /* Sets the target that the page has named. Returns false: the list says why. */
 bool run_target(const struct web_config *config, erltrace_t *h, const char *node,

@@ -13,10 +13,12 @@
  * among the descriptors of the process. */
 #include "wire/find.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -68,6 +70,47 @@ void node_hostname(char *out, size_t cap, bool longnames)
     if (!longnames)
         h[strcspn(h, ".")] = '\0';
     copy(out, cap, h);
+}
+
+/* Only a name with a dot can be the long one, and to find that out may take seconds where no name
+ * server answers. */
+bool node_names_host(const char *host)
+{
+    char here[256];
+    node_hostname(here, sizeof here, false);
+    if (strcmp(host, here) == 0)
+        return true;
+    if (strchr(host, '.') == NULL)
+        return false;
+    node_hostname(here, sizeof here, true);
+    return strcmp(host, here) == 0;
+}
+
+/* Returns whether that is an IPv4 address of this host, in digits. */
+static bool is_own_address(const char *host)
+{
+    struct in_addr a;
+    struct ifaddrs *all = NULL;
+    bool own = false;
+    if (inet_pton(AF_INET, host, &a) != 1 || getifaddrs(&all) != 0)
+        return false;
+    for (const struct ifaddrs *i = all; i != NULL && !own; i = i->ifa_next) {
+        struct sockaddr_in of;
+        if (i->ifa_addr == NULL || i->ifa_addr->sa_family != AF_INET)
+            continue;
+        memcpy(&of, i->ifa_addr, sizeof of);
+        own = of.sin_addr.s_addr == a.s_addr;
+    }
+    freeifaddrs(all);
+    return own;
+}
+
+bool beam_is_meant(const struct beam *b)
+{
+    const char *host = strchr(b->name, '@');
+    return !b->other_net && host != NULL &&
+           (strcmp(host + 1, "localhost") == 0 || node_names_host(host + 1) ||
+            is_own_address(host + 1));
 }
 
 /* -- the command line -------------------------------------------------------------------------- */

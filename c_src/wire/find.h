@@ -80,6 +80,12 @@ void beam_match_epmd(struct beam_list *l, const struct epmd_list *names);
 /* Writes the host part that a node of this host has: the host name up to its first dot, or all of
  * it with `longnames`. */
 void node_hostname(char *out, size_t cap, bool longnames);
+/* Returns whether that is the host part that a node of this host has, with or without long names.
+ */
+bool node_names_host(const char *host);
+/* Returns whether a BEAM is what its name means on this host: not one of a container, nor one whose
+ * name says another host. The host part may be one of this host's addresses. */
+bool beam_is_meant(const struct beam *b);
 
 /* Where a cookie came from, or why there is none. Texts for users; they never contain the cookie.
  */

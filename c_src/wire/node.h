@@ -23,6 +23,7 @@ struct node_info {
     char owner[64];  /* user name, or the numeric id */
     bool attachable; /* nothing that can be seen prevents it: name and cookie were found. It was not
                         tried */
+    bool meant;      /* the name means it on this host: see beam_is_meant */
     char why[256];   /* why not, "" when attachable */
     char help[384];  /* what would help, "" when attachable */
 };

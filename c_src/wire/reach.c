@@ -269,21 +269,6 @@ static int pick_only(struct reach *r, const struct node_options *opt, struct dia
     return e;
 }
 
-/* Returns whether the host is this one. A host need not be able to resolve its own name; the
- * loopback address serves as well. Only a name with a dot can be the long one, and to find that out
- * may take seconds where no name server answers. */
-static bool is_here(const char *host)
-{
-    char here[256];
-    node_hostname(here, sizeof here, false);
-    if (strcmp(host, here) == 0)
-        return true;
-    if (strchr(host, '.') == NULL)
-        return false;
-    node_hostname(here, sizeof here, true);
-    return strcmp(host, here) == 0;
-}
-
 /* Looks for the name among this host's BEAMs, and splits it. A name without @ is one of this host.
  */
 static int pick_name(struct reach *r, const char *name, struct diags *d)
@@ -296,7 +281,7 @@ static int pick_name(struct reach *r, const char *name, struct diags *d)
         return diag_error(d, ET_EINVAL, NULL, "NODE_NONE", "a node's name is NAME or NAME@HOST",
                           "bad node name '%s'", name);
     node_hostname(here, sizeof here, false);
-    const bool local = !at || is_here(at + 1);
+    const bool local = !at || node_names_host(at + 1);
     for (size_t i = 0; i < r->beams.n; i++) {
         const struct beam *b = &r->beams.beam[i];
         bool alive = strlen(b->alive) == n && strncmp(b->alive, name, n) == 0;
@@ -354,7 +339,8 @@ static int find_remote(struct reach *r, struct diags *d)
     struct epmd_list names = {0};
     struct buf hint = BUF_INIT;
     char alive[256];
-    int e = node_resolve(is_here(r->host) ? "127.0.0.1" : r->host, &r->addr);
+    /* A host need not be able to resolve its own name. */
+    int e = node_resolve(node_names_host(r->host) ? "127.0.0.1" : r->host, &r->addr);
     snprintf(alive, sizeof alive, "%.*s", (int)strcspn(r->node, "@"), r->node);
     if (e)
         return diag_error(d, ET_ENODE, NULL, "NODE_HOST",

@@ -47,6 +47,7 @@ static void examine(struct beam *b, const struct given *given, struct node_info 
         explicit_bzero(secret, sizeof secret);
     }
     n->attachable = p.err == 0;
+    n->meant = beam_is_meant(b);
     snprintf(n->why, sizeof n->why, "%.255s", p.text);
     snprintf(n->help, sizeof n->help, "%.255s", p.help);
 }

@@ -1142,9 +1142,35 @@ static void test_cred_option(void **state)
     }
 }
 
+/* The BEAM that a name means on this host: not that of a container, nor one that says another. */
+static void test_is_meant(void **state)
+{
+    static const struct {
+        const char *host;
+        bool meant;
+    } row[] = {{"localhost", true},   {"127.0.0.1", true},          {"192.0.2.1", false},
+               {"127.0.0.1x", false}, {"elsewhere.invalid", false}, {"", false}};
+    char here[200];
+    struct beam b = {.pid = 1};
+    (void)state;
+    assert_false(beam_is_meant(&b));
+    node_hostname(here, sizeof here, false);
+    snprintf(b.name, sizeof b.name, "shop@%s", here);
+    assert_true(beam_is_meant(&b));
+    b.other_net = true;
+    assert_false(beam_is_meant(&b));
+    b.other_net = false;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        snprintf(b.name, sizeof b.name, "shop@%s", row[i].host);
+        if (beam_is_meant(&b) != row[i].meant)
+            fail_msg("%s", b.name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_is_meant),
         cmocka_unit_test(test_optfile),
         cmocka_unit_test(test_optfile_hostile),
         cmocka_unit_test(test_optfile_argument),
