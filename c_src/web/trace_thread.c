@@ -202,6 +202,20 @@ struct end {
     char text[600];
 };
 
+static int is_of_node(const struct erltrace_placed *p, void *arg)
+{
+    (void)arg;
+    return p->node[0] != '\0';
+}
+
+/* Returns whether the trace, which a node was named for, is in the kernel alone: it ends with the
+ * node's process. */
+static bool is_beside_node(struct trace *t)
+{
+    return t->m.node != NULL && t->m.node[0] != '\0' &&
+           erltrace_placed_iter(t->h, is_of_node, NULL) == 0;
+}
+
 static void reason_of(struct trace *t, int state, struct end *end)
 {
     const struct erltrace_status *st = erltrace_status(t->h);
@@ -233,7 +247,7 @@ static void reason_of(struct trace *t, int state, struct end *end)
         end->reason = "lost";
         snprintf(end->text, sizeof end->text, "%s",
                  said[0] != '\0' ? said : "the connection to the node was lost");
-    } else if (t->m.node != NULL && t->m.node[0] != '\0') { /* of the kernel, beside the node */
+    } else if (said[0] == '\0' && is_beside_node(t)) {
         end->reason = "lost";
         snprintf(end->text, sizeof end->text, "the node's process has ended");
     } else {

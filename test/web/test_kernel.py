@@ -5,6 +5,7 @@ A script finds what a test does by a path that nothing else names: the processes
 """
 import functools
 import os
+import subprocess
 
 import client
 import erlt
@@ -186,6 +187,50 @@ def test_only_to_trace(t, s):
         t.true(tag != "" and hint, f"a node elsewhere: {tag} {hint}")
     finally:
         t.equal(server.stop(), 0, "exit status")
+
+
+def test_ends_with_the_node(t, s):
+    """A trace of the kernel beside a node ends with the node's process, and says so."""
+    places.Kernel.need()
+    node, server = erlt.Node(), served("--kernel")
+    try:
+        w = server.websocket()
+        w.start("syscall::getppid:entry /pid == $target/ { @ = count(); }", node=node.name)
+        node.end()
+        stopped = w.wait("stopped")
+        t.equal((stopped["reason"], stopped["text"]), ("lost", "the node's process has ended"), "reason")
+    finally:
+        node.end()
+        t.equal(server.stop(), 0, "exit status")
+
+
+def test_whose_process(t, s):
+    """A node's process is that of the node which the name means here: not of a VM that says another host, nor one of several that bear the name."""
+    places.Kernel.need()
+    here = t.node()
+    elsewhere, alike = f"{here.short}x@elsewhere.invalid", f"{here.short}y"
+    # They need not be reached: each only says its name. They end with their standard input.
+    others = [subprocess.Popen(["erl", "-noshell", *names, "-kernel", "start_distribution", "false", "-eval",
+                                'io:get_line(""), io:put_chars("named\n"), io:get_line(""), halt().'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+              for names in (["-name", elsewhere], ["-sname", alike], ["-sname", alike])]
+    server = served("--kernel", "--node", ",".join((elsewhere, alike, here.name)))
+    try:
+        for p in others:
+            p.stdin.write("\n")
+            p.stdin.flush()
+            t.equal(p.stdout.readline(), "named\n", "it runs")
+        w = server.websocket()
+        script = 'BEGIN { printf("target %d\\n", $target); } syscall::getppid:entry /pid == $target/ { @ = count(); }'
+        w.start(script, node=here.name, options={"quiet": True})
+        pid = here("list_to_integer(os:getpid())")
+        w.wait("records", lambda m: any(f"target {pid}" in row[3] for row in m["rows"]))
+        for name in (elsewhere, alike):
+            tag, text, _ = problem(w, node=name, script=script)
+            t.true(tag != "", f"{name}: {text}")
+    finally:
+        t.equal(server.stop(), 0, "exit status")
+        for p in others:
+            p.communicate("\n")
 
 
 def test_recorded(t, s):
