@@ -244,7 +244,8 @@ ERLTRACE_API int erltrace_target_relay(erltrace_t *h, const char *name, int fd);
 ERLTRACE_API int erltrace_target_pid(erltrace_t *h, pid_t pid);
 /* Says which process of this host the target added last is, which must be a node by name or relay,
  * or the names of one: a program that knows it may say so before programs are compiled. It is
- * $target then, if it is the first one. With ERLTRACE_O_KERNEL, and if this is known of all
+ * $target then, if it is the first one. ($target is the process of the first target, or else of
+ * the first one that was given as a process.) With ERLTRACE_O_KERNEL, and if this is known of all
  * targets, programs that describe only probes of the kernel run in the kernel, without a connection
  * to the nodes, and end with these processes. -1: STATE, INVAL. */
 ERLTRACE_API int erltrace_set_process(erltrace_t *h, pid_t pid);

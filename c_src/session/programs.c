@@ -23,6 +23,17 @@ _Static_assert((int)COMPILE_SCRIPT == (int)ERLTRACE_SPEC_SCRIPT &&
                    (int)COMPILE_ID == (int)ERLTRACE_SPEC_ID,
                "a program's kind is the same number for programs and for the compiler");
 
+/* Returns $target: the process of the first target, or else the first one that was given as a
+ * process; 0: none is known. Of another node by name it never is. */
+static pid_t target_process(const erltrace_t *h)
+{
+    const struct api_target *t = h->target;
+    if (t != NULL && t->pid == 0)
+        while ((t = t->next) != NULL && t->command == NULL && (t->node != NULL || t->by_relay))
+            ;
+    return t != NULL ? t->pid : 0;
+}
+
 /* Makes the compiler. Targets must be set before programs, since the compiler must know them.
  * Returns 0 or -1. */
 static int prepare(erltrace_t *h)
@@ -36,10 +47,7 @@ static int prepare(erltrace_t *h)
         s->libraries = root;
     else if (root != NULL)
         s->libraries = arena_printf(&s->arena, "%s/priv/lib", root);
-    for (struct api_target *t = h->target; t != NULL && s->target == 0; t = t->next)
-        s->target = t->pid;
-    if (h->names != NULL)
-        s->target = h->names_process;
+    s->target = h->names != NULL ? h->names_process : target_process(h);
     s->compile_options.kernel = h->kernel;
     s->compile_options.nodes = api_names_node(h);
     s->may_mix = (s->flags & ERLTRACE_O_KERNEL) != 0 && !h->local;

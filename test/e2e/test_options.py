@@ -648,3 +648,12 @@ def test_list_without_a_target(t):
     status, out, err = t.run("-l", "--node", f"nosuch{os.getpid()}@localhost")
     t.equal((status, out), (1, ""), err)
     t.match(err, "NODE_", "the error")
+
+
+def test_target(t):
+    """$target is the process of -p, also beside a node that only its name tells of; of that it is not known."""
+    a, b = t.node(), t.node(options=("-hidden",))
+    by_name, by_pid = ["--node", a.name], ["-p", str(b.pid)]
+    for targets, wanted in ((by_name + by_pid, b.pid), (by_pid + by_name, b.pid), (by_name, 0)):
+        status, out, err = t.run("-q", *targets, "-n", 'BEGIN { printf("<%d>", $target); } tick-10ms { exit(0); }')
+        t.equal((status, set(out.replace("\n", "").strip("<>").split("><"))), (0, {str(wanted)}), err)

@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "util/buftext.h"
 #include "erltrace.h"
+#include "session/handle.h"
 
 /* What the handlers of a test have seen, in words. */
 struct seen {
@@ -1218,6 +1219,32 @@ static void a_command_that_never_begins_is_ended(void **state)
     assert_int_equal(errno, ESRCH);
 }
 
+static pid_t target_of(const pid_t *process, bool then_a_process)
+{
+    erltrace_t *h = open_handle(0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(erltrace_target_node(h, i == 0 ? "a@b" : "b@b", NULL), 0);
+        if (process[i] != 0)
+            assert_int_equal(erltrace_set_process(h, process[i]), 0);
+    }
+    if (then_a_process)
+        assert_int_equal(erltrace_target_pid(h, 7), 0);
+    assert_non_null(erltrace_program_strcompile(h, NULL, ERLTRACE_SPEC_NAME, "BEGIN", 0, NULL));
+    const pid_t target = (pid_t)h->session.target;
+    erltrace_close(h);
+    return target;
+}
+
+/* $target is not that of a node that is not the first one. */
+static void the_target_is_the_first(void **state)
+{
+    (void)state;
+    assert_int_equal(target_of((pid_t[]){5, 0}, false), 5);
+    assert_int_equal(target_of((pid_t[]){5, 6}, true), 5);
+    assert_int_equal(target_of((pid_t[]){0, 6}, false), 0);
+    assert_int_equal(target_of((pid_t[]){0, 6}, true), 7);
+}
+
 static void a_trace_ends_with_its_process(void **state)
 {
     erltrace_t *h = open_handle(0);
@@ -1623,6 +1650,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_command_that_never_begins_is_ended),
         cmocka_unit_test(a_trace_ends_with_its_process),
+        cmocka_unit_test(the_target_is_the_first),
         cmocka_unit_test(another_thread_can_end_the_trace),
         cmocka_unit_test(handles_are_independent),
         cmocka_unit_test(aggregations_are_known_before_they_run),
