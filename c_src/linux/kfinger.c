@@ -87,11 +87,26 @@ int kfinger_row(uint64_t hash)
                          : (int)((const char *)found - (const char *)row) / (int)sizeof *row;
 }
 
-size_t kfinger_find(const struct kfinger_code *c, struct kfinger_function *f, size_t n)
+void kfinger_settle(struct kfinger_function *f, size_t n, size_t hashed)
 {
     unsigned char functions[ROWS] = {0}; /* of each row: 0, 1, or 2 for more */
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++)
+        if (f[i].row != KFINGER_NONE && functions[f[i].row] < 2)
+            functions[f[i].row]++;
+    for (size_t i = 0; i < n; i++) {
+        if (f[i].row != KFINGER_NONE && functions[f[i].row] > 1)
+            f[i].row = KFINGER_NONE;
+        known += f[i].row != KFINGER_NONE;
+    }
+    for (size_t i = 0; known < hashed - known && i < n; i++)
+        f[i].row = KFINGER_NONE;
+}
+
+size_t kfinger_find(const struct kfinger_code *c, struct kfinger_function *f, size_t n)
+{
     uint64_t end = 0;
-    size_t looked = 0;
+    size_t looked = 0, hashed = 0;
     for (size_t i = 0; i < n; i++) {
         f[i].row = KFINGER_NONE;
         if (f[i].at < end || !may_be_known(c, f[i].at, f[i].size))
@@ -100,12 +115,9 @@ size_t kfinger_find(const struct kfinger_code *c, struct kfinger_function *f, si
         looked += f[i].size;
         const uint64_t hash = kfinger_of(c, f[i].at, f[i].size);
         f[i].row = hash != 0 ? kfinger_row(hash) : KFINGER_NONE;
-        if (f[i].row != KFINGER_NONE && functions[f[i].row] < 2)
-            functions[f[i].row]++;
+        hashed += hash != 0;
     }
-    for (size_t i = 0; i < n; i++) /* what two functions are is none */
-        if (f[i].row != KFINGER_NONE && functions[f[i].row] > 1)
-            f[i].row = KFINGER_NONE;
+    kfinger_settle(f, n, hashed);
     return looked;
 }
 

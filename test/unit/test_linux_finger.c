@@ -195,6 +195,30 @@ static void test_rows(void **state)
     assert_int_equal(kfinger_row(0), KFINGER_NONE);
 }
 
+/* Names are for a file whose functions are mostly known, once each. */
+static void test_settled(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t known, alike, others;
+        bool used;
+    } row[] = {{10, 0, 0, true},  {10, 0, 10, true}, {10, 0, 11, false}, {10, 2, 8, true},
+               {10, 4, 7, false}, {0, 4, 0, false},  {0, 0, 10, false},  {1, 0, 0, true}};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct kfinger_function f[64];
+        const size_t n = row[i].known + row[i].alike + row[i].others;
+        for (size_t k = 0; k < n; k++)
+            f[k].row = k < row[i].known                  ? (int)k
+                       : k < row[i].known + row[i].alike ? kfinger_rows() - 1
+                                                         : KFINGER_NONE;
+        kfinger_settle(f, n, n);
+        for (size_t k = 0; k < n; k++)
+            if (f[k].row != (row[i].used && k < row[i].known ? (int)k : KFINGER_NONE))
+                fail_msg("case %zu: function %zu has row %d", i, k, f[k].row);
+    }
+    kfinger_settle(NULL, 0, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_distance),
 #endif
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_settled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
