@@ -38,6 +38,8 @@ class Kernel(Local):
 
     place = ["--kernel"]
     known = None  # (what lacking() has said,)
+    # What a machine, or the build that it can make, may lack: the tags of these errors. Every other failure is one of ours.
+    LACKS = ("KERNEL_BPF", "KERNEL_BUILD", "KERNEL_LACKS", "KERNEL_LIBBPF", "KERNEL_PRIVILEGE", "KERNEL_STATIC")
 
     @classmethod
     def need(cls):
@@ -49,14 +51,14 @@ class Kernel(Local):
 
     @staticmethod
     def lacking():
-        """Why nothing runs in this machine's kernel; None: it does."""
+        """Why nothing runs in this machine's kernel; None: it does, or should: the tests will fail."""
         p = subprocess.Popen([erlt.TOOL, "--kernel", "-q", "-n", "BEGIN { exit(0); }"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             _, error = p.communicate(timeout=erlt.PATIENCE)
         except subprocess.TimeoutExpired:  # what waits in the kernel does not end when it is killed
             p.kill()
             return "this kernel does not answer when it is given a program"
-        return None if p.returncode == 0 else error.strip().splitlines()[0]
+        return next((line for line in error.splitlines() if any(f"[{tag}]" in line for tag in Kernel.LACKS)), None) if p.returncode != 0 else None
 
 
 class Nodes:
