@@ -196,6 +196,14 @@ def test_without_privilege(t):
     port.start('BEGIN { trace("here"); exit(0); }')
     t.equal([i[2] for i in port.consume_all()], [b"here"], "the local tier")
     port.close()
+    for target in (None, (Atom("node"), "nosuch@localhost", Atom("none")), Atom("kernel")):  # what no privilege would help is not said to lack one
+        port = opened(t, preexec_fn=erlt.lower)
+        port.hello()
+        if target is not None:
+            port.ask((Atom("target"), target))
+        t.equal(port.refused((Atom("compile"), "test.d", Atom("script"), "BEGIN { trace(nosuch); }", []))[0], "compile", str(target))
+        t.equal([d["tag"] for d in port.notes], [b"D_IDENT_UNDEF"], str(target))
+        port.close()
 
 
 def test_targets_that_are_none(t):
