@@ -22,7 +22,8 @@ INLINE u64 half(struct kslot *k, u64 p)
 }
 
 /* Takes a slot of this CPU, for the probe at `entry`. Returns its place; ~0: there is none, which
- * is counted. */
+ * is counted, or the trace has ended since the event began. Whoever ends it waits until the slots
+ * that are taken then are left, so that END comes after all events. */
 RT rt_enter(u64 entry)
 {
     u64 cpu = bpf_get_smp_processor_id(), only = K(ONLY);
@@ -34,6 +35,10 @@ RT rt_enter(u64 entry)
             struct kslot *k = SLOT(p, ~0ul);
             u64 seq = *(volatile u64 *)&k->seq;
             if ((seq & 1) == 0 && __sync_val_compare_and_swap(&k->seq, seq, seq + 1) == seq) {
+                if (*(volatile u32 *)&CTL->open == 0) {
+                    *(volatile u64 *)&k->seq = seq + 2;
+                    return ~0ul;
+                }
                 COUNT(p, T_FIRED, 1, ~0ul);
                 k->entry = entry;
                 return half(k, p);

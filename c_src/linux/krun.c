@@ -1143,26 +1143,6 @@ int krun_fire(struct krun *r, uint32_t own, uint64_t late)
     return kload_run(r->own, args, sizeof args / sizeof *args);
 }
 
-void krun_phase(struct krun *r, enum engine_phase phase)
-{
-    struct kctl *k = control(r);
-    engine_set_phase(r->engine, phase);
-    r->ending = phase == ENGINE_END;
-    __atomic_store_n(&k->ending, r->ending, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&k->open, phase == ENGINE_RUNNING, __ATOMIC_SEQ_CST);
-    for (uint32_t i = 0; r->ending && i < r->engine->opt.threads; i++) {
-        struct phalf *h = &engine_tstate(r->engine, i)->principal[0];
-        if (h->full == FULL_END) /* this part was reserved for END */
-            h->limit = h->size;
-    }
-}
-
-bool krun_exiting(const struct krun *r)
-{
-    return __atomic_load_n(&control(r)->exiting, __ATOMIC_SEQ_CST) != 0 ||
-           engine_exiting(r->engine);
-}
-
 /* Waits until each slot that is taken now has been left. Events are short. */
 static void quiet(struct krun *r)
 {
@@ -1176,6 +1156,28 @@ static void quiet(struct krun *r)
         while ((seq & 1) != 0 && __atomic_load_n(&s->seq, __ATOMIC_SEQ_CST) == seq)
             sched_yield();
     }
+}
+
+void krun_phase(struct krun *r, enum engine_phase phase)
+{
+    struct kctl *k = control(r);
+    engine_set_phase(r->engine, phase);
+    r->ending = phase == ENGINE_END;
+    __atomic_store_n(&k->ending, r->ending, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&k->open, phase == ENGINE_RUNNING, __ATOMIC_SEQ_CST);
+    if (r->ending)
+        quiet(r);
+    for (uint32_t i = 0; r->ending && i < r->engine->opt.threads; i++) {
+        struct phalf *h = &engine_tstate(r->engine, i)->principal[0];
+        if (h->full == FULL_END) /* this part was reserved for END */
+            h->limit = h->size;
+    }
+}
+
+bool krun_exiting(const struct krun *r)
+{
+    return __atomic_load_n(&control(r)->exiting, __ATOMIC_SEQ_CST) != 0 ||
+           engine_exiting(r->engine);
 }
 
 void krun_flip(struct krun *r, unsigned what)
