@@ -53,7 +53,7 @@ def test_built_in_another_debian(t):
     for what, last in (("build", ""), ("unit", "0 passed, 0 failed"), ("attach", "0 passed, 0 failed")):
         t.equal(asked("29", what), (0, last, ["otp 29 compiler"]))
     for words in (["25", "unit"], ["27"], ["27", "units"]):
-        t.equal(run(["scripts/dev/built", *words], there), (2, "built: usage: scripts/dev/built 27|29 build|unit|attach\n"))
+        t.equal(run(["scripts/dev/built", *words], there), (2, "built: usage: scripts/dev/built 27|29 build|agent|unit|attach\n"))
 
 
 def test_copy_of_the_sources(t):
