@@ -90,13 +90,13 @@ def test_what_a_sample_says(t):
 
 
 def test_an_idle_node(t):
-    """Schedulers that wait for work are no samples, but for those moments in which the node does something; the agent works now and then."""
+    """Schedulers that wait for work are no samples, but for those moments in which the node does something; the agent works now and then, and may wait for a
+    lock then. If those that wait for work were samples, there would be some 2,000 of each."""
     node = sleeping(t, options=("+sbwt", "none"))
     trace = t.trace("-q", "-n", 'wall-997 /erlfunc != "[sensitive process]"/ { @[args[2]] = count(); } tick-10ms { n++; } tick-10ms /n == 200/ { exit(0); }', node=node)
     t.equal(trace.end(), 0, "exit status", trace)
     found = aggregation(trace.out.text())
-    lost = re.search(r"(\d+) that went on while they were read", trace.err.text())  # one that has just begun to wait
-    t.true(found.get("asleep", 0) <= int(lost[1] if lost else 0), "asleep", trace)
+    t.true(found.get("asleep", 0) < 200, "asleep", trace)
 
 
 def test_never_interrupted(t):
