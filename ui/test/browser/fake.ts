@@ -70,6 +70,8 @@ export class FakeServer {
                     return json({ scripts: SCRIPTS });
                 case "/api/probes":
                     return json({ items: PROBES.filter((p) => p.name.startsWith(prefix)), more: false });
+                case "/api/providers":
+                    return items([]);
                 case "/api/modules":
                     return items(["shop", "shop_customer", "shop_sup", "lists", "ets"]);
                 case "/api/functions":

@@ -85,7 +85,8 @@ export function realKernel(r: Real): Case[] {
                     folded.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0),
                     LINKS,
                 );
-                for (const line of folded) assert.match(line, /readlink[^;]* \d+$/, "the innermost frame");
+                for (const line of folded)
+                    assert.match(line, /(readlink|0x)[^;]* \d+$/, `the innermost frame: ${line}`);
 
                 await page.getByRole("tab", { name: "Console", exact: true }).click();
                 await same(async () => (await textsOf(page.locator(".console-line")))[0], "link");
