@@ -237,7 +237,7 @@ int kbtf_open(struct kbtf **out, struct diags *d)
     if (data != NULL)
         return take(out, data, len, d);
     if (why == ENOENT)
-        return diag_error(d, ET_EUNSUP, NULL, "",
+        return diag_error(d, ET_EUNSUP, NULL, "KERNEL_BTF",
                           "probes of the kernel need a kernel built with CONFIG_DEBUG_INFO_BTF=y, "
                           "as those of most distributions are, and /sys mounted",
                           "this kernel does not describe its types: there is no " KERNEL);

@@ -43,13 +43,13 @@ possible(Tests) ->
 %% Why this machine's kernel cannot be traced, by the tags of what it may lack (places.py); false: it can be, or the tests fail.
 lacking() ->
     {ok, Program} = application:get_env(erltrace, program),
-    Port = open_port({spawn_executable, Program}, [{args, ["--kernel", "-q", "-n", "BEGIN { exit(0); }"]}, exit_status, stderr_to_stdout, hide]),
+    Port = open_port({spawn_executable, Program}, [{args, ["--kernel", "-q", "-n", "BEGIN { exit(0); } syscall:::entry { }"]}, exit_status, stderr_to_stdout, hide]),
     fun Read(Said) ->
             receive
                 {Port, {data, More}} -> Read(Said ++ More);
                 {Port, {exit_status, 0}} -> false;
                 {Port, {exit_status, _}} ->
-                    case re:run(Said, "^.*\\[KERNEL_(BPF|BUILD|LACKS|LIBBPF|PRIVILEGE|STATIC)\\].*", [multiline, {capture, first, list}]) of
+                    case re:run(Said, "^.*\\[KERNEL_(BPF|BTF|BUILD|LACKS|LIBBPF|PRIVILEGE|STATIC)\\].*", [multiline, {capture, first, list}]) of
                         {match, [Why]} -> Why;
                         nomatch -> false
                     end

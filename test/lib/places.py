@@ -39,7 +39,7 @@ class Kernel(Local):
     place = ["--kernel"]
     known = None  # (what lacking() has said,)
     # What a machine, or the build that it can make, may lack: the tags of these errors. Every other failure is one of ours.
-    LACKS = ("KERNEL_BPF", "KERNEL_BUILD", "KERNEL_LACKS", "KERNEL_LIBBPF", "KERNEL_PRIVILEGE", "KERNEL_STATIC")
+    LACKS = ("KERNEL_BPF", "KERNEL_BTF", "KERNEL_BUILD", "KERNEL_LACKS", "KERNEL_LIBBPF", "KERNEL_PRIVILEGE", "KERNEL_STATIC")
 
     @classmethod
     def need(cls):
@@ -52,7 +52,7 @@ class Kernel(Local):
     @staticmethod
     def lacking():
         """Why nothing runs in this machine's kernel; None: it does, or should: the tests will fail."""
-        p = subprocess.Popen([erlt.TOOL, "--kernel", "-q", "-n", "BEGIN { exit(0); }"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        p = subprocess.Popen([erlt.TOOL, "--kernel", "-q", "-n", "BEGIN { exit(0); } syscall:::entry { }"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             _, error = p.communicate(timeout=erlt.PATIENCE)
         except subprocess.TimeoutExpired:  # what waits in the kernel does not end when it is killed

@@ -20,9 +20,11 @@ function links(): void {
 }
 
 function needsKernel(): void {
-    const run = spawnSync(TOOL, ["--kernel", "-q", "-n", "BEGIN { exit(0); }"], { encoding: "utf8" });
+    const run = spawnSync(TOOL, ["--kernel", "-q", "-n", "BEGIN { exit(0); } syscall:::entry { }"], {
+        encoding: "utf8",
+    });
     // What a machine may lack (test/lib/places.py); what else it says is a failure of the tests.
-    const lacking = /^.*\[KERNEL_(BPF|BUILD|LACKS|LIBBPF|PRIVILEGE|STATIC)\].*/m.exec(run.stderr);
+    const lacking = /^.*\[KERNEL_(BPF|BTF|BUILD|LACKS|LIBBPF|PRIVILEGE|STATIC)\].*/m.exec(run.stderr);
     if (run.status !== 0 && lacking) skip(lacking[0]);
 }
 
