@@ -99,6 +99,8 @@ static long unwind(u32 i, struct unwinding *w)
         w->ended = 1;
         return 1;
     }
+    if (i > 0 && ip < KMEM_LOWEST) /* what a register led to was no frame */
+        return 1;
     PUT(u64, w->p + K(KSLOT) + __builtin_offsetof(struct kslot, ustack) + w->n * 8, ip, 1);
     w->n++;
     if (w->n >= w->most)

@@ -21,7 +21,6 @@ enum {
     RECORD_WORDS = 64,
     PROCESS_WORDS = 112,
     BURST_NS = 3000000, /* for looks at what a VM runs, one right after the other */
-    LOWEST = 4096,      /* no address is lower */
     IDS_CHANGED = 14,   /* the first version with 28 bits for the number of a process */
     PATH_MOST = 4096,
     CONTRADICTED = 3 /* looks at which a chain is contradicted */
@@ -36,7 +35,7 @@ enum { TLS_FIRST = -TLS_WORDS * 8 };
 
 static bool is_address(uint64_t word)
 {
-    return word >= LOWEST && word % 8 == 0 && word >> 47 == 0;
+    return word >= KMEM_LOWEST && word % 8 == 0 && word >> 47 == 0;
 }
 
 /* Returns whether a word could be the id of a process of this node. */

@@ -42,6 +42,7 @@ enum {
     KMEM_CPUS = 256, /* CPUs counted separately; the last stands for all beyond */
     KMEM_SPECS = 16,
     KMEM_COMM = 16,
+    KMEM_LOWEST = 4096,      /* no address that a process uses is lower */
     KMEM_ERLPID = 32,        /* bytes of the text of an id, the last of them 0 */
     KMEM_ERLNAME = 80,       /* bytes of a name's text, with a 0 */
     KMEM_NAME_ROOM = 672,    /* bytes in which it, or a function's, is made: two atoms and more */
