@@ -23,7 +23,9 @@ enum {
     BURST_NS = 3000000, /* for looks at what a VM runs, one right after the other */
     IDS_CHANGED = 14,   /* the first version with 28 bits for the number of a process */
     PATH_MOST = 4096,
-    CONTRADICTED = 3 /* looks at which a chain is contradicted */
+    CONTRADICTED = 3, /* looks at which a chain is contradicted */
+    GONE = 3          /* times that the process was gone, after which a chain does not lead to the
+                         scheduler's          own */
 };
 #ifdef __x86_64__
 enum { TLS_FIRST = 0 };
@@ -124,6 +126,26 @@ static bool is_dead(const struct kbeam_chain *c)
     return c->open == CONTRADICTED;
 }
 
+/* Notes what a normal scheduler's thread, the i-th, has shown. */
+static void noted(struct kbeam_chain *c, uint32_t i, enum follows f, uint64_t id)
+{
+    const uint32_t bit = UINT32_C(1) << i;
+    if (f == CLOSED) {
+        seen(c, id);
+        c->on |= id == c->id[0] ? bit : 0;
+        c->busy |= bit;
+    } else if (f == IDLE) {
+        c->gone += (c->busy & bit) != 0;
+        c->busy &= ~bit;
+    }
+}
+
+/* Returns whether a chain leads to what comes and goes. */
+static bool is_proven(const struct kbeam_chain *c)
+{
+    return c->id[1] != 0 || (c->on & (c->on - 1)) != 0 || c->gone >= GONE;
+}
+
 /* Follows a chain from each thread. One that stays open while the process is the same is wrong, or
  * a thread was interrupted between two processes: what is between them has changed at another look.
  */
@@ -131,7 +153,7 @@ static void check(struct kbeam_proof *p, struct kbeam_chain *c, const struct kbe
                   const struct kbeam *v, kbeam_read_fn *read, void *arg)
 {
     enum { AGAIN = 8 };
-    uint64_t at = 0, first = 0, id;
+    uint64_t at = 0, first = 0, id = 0;
     bool open = false;
     for (uint32_t i = 0; i < t->n && !open; i++) {
         enum follows f = OPEN;
@@ -139,8 +161,7 @@ static void check(struct kbeam_proof *p, struct kbeam_chain *c, const struct kbe
             f = follow(c, t, i, v, read, arg, &at, &id);
             first = k == 0 ? at : first;
         }
-        if (f == CLOSED)
-            seen(c, id);
+        noted(c, i, f, id);
         open = f == OPEN && at == first;
     }
     if (open && c->opened != p->looks) {
@@ -172,7 +193,7 @@ bool kbeam_check(struct kbeam_proof *p, const struct kbeam_threads *t, kbeam_rea
         struct kbeam_chain *c = &p->chain[i];
         if (!is_dead(c))
             check(p, c, t, layout, read, arg);
-        if (is_dead(c) || c->id[1] == 0)
+        if (is_dead(c) || !is_proven(c))
             continue;
         proven[c->open > 0] = c;
         nproven[c->open > 0]++;
@@ -847,10 +868,11 @@ static void prove(struct kbeams *b, struct emulator *vm)
     }
     memcpy(tls + t.n, dirty, t.ndirty * sizeof *tls);
     const uint64_t until = monotonic_ns() + BURST_NS;
-    if (!vm->known)
-        vm->known = t.n > 0 && kbeam_prove(&vm->proof, &t, kbeam_read, &fd, &vm->layout);
-    while (!vm->known && vm->proof.nchains > 0 && monotonic_ns() < until)
-        vm->known = kbeam_check(&vm->proof, &t, kbeam_read, &fd, &vm->layout);
+    for (bool first = true; !vm->known && t.n > 0 && (first || monotonic_ns() < until);
+         first = false) {
+        kbeam_prove_fn *look = first || vm->proof.nchains == 0 ? kbeam_prove : kbeam_check;
+        vm->known = look(&vm->proof, &t, kbeam_read, &fd, &vm->layout);
+    }
     if (vm->known && !vm->searched)
         search(vm, fd);
     for (bool first = true; vm->known && !is_done(b, vm) && (first || monotonic_ns() < until);
@@ -1015,9 +1037,9 @@ void kbeams_warn(struct kbeams *b, bool end, struct diags *d)
             why = "its memory cannot be read";
             hint = "run erltrace as root, or with the capability CAP_SYS_PTRACE";
         } else if (end && !any) { /* if another VM is known, this one is idle */
-            why = "no two of its processes were seen to run";
-            hint = "a VM becomes known when two of its processes work: an idle one is not, nor one "
-                   "in which a single process computes";
+            why = "its processes were not seen to come and go";
+            hint = "a VM becomes known when its processes work: an idle one is not, nor one in "
+                   "which a single process computes all the time";
         }
         if (why == NULL)
             continue;

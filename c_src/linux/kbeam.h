@@ -10,11 +10,12 @@
  *
  * (On a dirty scheduler the process has 0 there.) The three offsets differ between releases and
  * builds, and none is assumed. They are known when exactly one set of them has led from threads of
- * schedulers to two processes or more (with a single one, however long it runs, what belongs to the
- * scheduler itself looks the same), and threads of schedulers have not contradicted it at
- * several looks: a thread may be interrupted while it changes from one process to another, and
- * contradict once what is right. The program in the kernel follows the chain again at each event;
- * it uses the chain only if it is closed.
+ * schedulers to a process that comes and goes: to two processes, to one on two schedulers, or to
+ * one that was there, was not (0 in its place), and was there again, some times. What belongs to
+ * the scheduler itself looks the same to whoever sees a single process that stays. And threads of
+ * schedulers must not have contradicted the set at several looks: a thread may be interrupted while
+ * it changes from one process to another, and contradict once what is right. The program in the
+ * kernel follows the chain again at each event; it uses the chain only if it is closed.
  *
  * NAMES. A registered process points to its entry in the registry, which points back to it, and has
  * its name, an atom, the number of which is the entry's hash. Three words of every process are the
@@ -98,6 +99,9 @@ struct kbeam_proof {
         uint16_t back, there;
         uint32_t open, opened; /* looks that have contradicted it, and the last of them */
         uint64_t id[2];        /* of two processes; 0: not seen */
+        uint32_t on;           /* the threads that have closed it to the first one, a bit each */
+        uint32_t busy;         /* the threads that have closed it, when they were last seen */
+        uint32_t gone;         /* how often such a thread was idle then */
     } chain[KBEAM_CHAINS];
     uint32_t nchains;
     uint32_t looks;
@@ -105,11 +109,11 @@ struct kbeam_proof {
 
 /* Looks at the schedulers' threads. `layout` has the layout of ids, and receives the chain. Returns
  * whether it is proven. */
-bool kbeam_prove(struct kbeam_proof *p, const struct kbeam_threads *t, kbeam_read_fn *read,
-                 void *arg, struct kbeam *layout);
+typedef bool kbeam_prove_fn(struct kbeam_proof *p, const struct kbeam_threads *t,
+                            kbeam_read_fn *read, void *arg, struct kbeam *layout);
+kbeam_prove_fn kbeam_prove;
 /* The same without looking for more chains, which takes long. */
-bool kbeam_check(struct kbeam_proof *p, const struct kbeam_threads *t, kbeam_read_fn *read,
-                 void *arg, struct kbeam *layout);
+kbeam_prove_fn kbeam_check;
 
 /* What is known of where names are. Zeros to begin with. */
 struct kbeam_names {

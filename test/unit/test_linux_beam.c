@@ -122,6 +122,46 @@ static void one_after_the_other(void **state)
     assert_true(prove(&p, &found));
 }
 
+/* One process is enough that was seen on two schedulers, */
+static void from_one_to_the_other(void **state)
+{
+    (void)state;
+    struct kbeam_proof p = {0};
+    struct kbeam found;
+    runs(0, 0);
+    assert_false(prove(&p, &found));
+    runs(0, -1);
+    assert_false(prove(&p, &found));
+    runs(1, 0);
+    assert_true(prove(&p, &found));
+    assert_int_equal(found.back, 8 * BACK);
+}
+
+/* or that goes and comes. */
+static void comes_and_goes(void **state)
+{
+    (void)state;
+    struct kbeam_proof p = {0};
+    struct kbeam found;
+    for (unsigned i = 0; i < 3; i++) {
+        runs(1, 0);
+        assert_false(prove(&p, &found));
+        assert_false(prove(&p, &found));
+        runs(1, -1);
+        assert_true(prove(&p, &found) == (i == 2));
+        if (i < 2)
+            assert_false(prove(&p, &found)); /* it is gone once */
+    }
+    assert_int_equal(found.back, 8 * BACK);
+    /* What stays is the scheduler's own. */
+    p = (struct kbeam_proof){0};
+    *word(record_of(0) + 8 * 5) = process_of(1);
+    *word(process_of(1) + 8 * THERE) = record_of(0);
+    for (unsigned i = 0; i < 100; i++)
+        assert_false(prove(&p, &found));
+    assert_int_equal(p.nchains, 1);
+}
+
 /* A thread was interrupted while it changed from one process to another: its record has the new
  * one, which has no record yet. That contradicts a chain that is right, once. */
 static void interrupted(void **state)
@@ -621,6 +661,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(two_processes, fresh),
         cmocka_unit_test_setup(one_after_the_other, fresh),
+        cmocka_unit_test_setup(from_one_to_the_other, fresh),
+        cmocka_unit_test_setup(comes_and_goes, fresh),
         cmocka_unit_test_setup(interrupted, fresh),
         cmocka_unit_test_setup(short_memory, fresh),
         cmocka_unit_test_setup(two_ways, fresh),
