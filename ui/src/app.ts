@@ -714,6 +714,7 @@ export class App {
     private begin(): void {
         this.group?.close();
         this.group = null;
+        this.checkId = 0; // an answer to come would replace what the start finds
         this.phase = "starting";
         this.plan.stopped();
         this.life.lost = null;

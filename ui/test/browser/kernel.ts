@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readlinkSync } from "node:fs";
 import { DEFAULT_VIEW, type View, write } from "../../src/model/url.ts";
-import { type Case, click, download, enter, same, textsOf, until } from "./browser.ts";
+import { type Case, click, download, enter, like, same, textsOf, until } from "./browser.ts";
 import { Server, TOOL } from "./node.ts";
 import type { Real } from "./real.ts";
 import { skip } from "./results.ts";
@@ -151,9 +151,13 @@ export function realKernel(r: Real): Case[] {
             }),
         ),
 
-        on("a server that was not started for it refuses", async () => {
+        on("a server that was not started for it refuses, and says what would help", async () => {
             const { page, close } = await r.open(`${AT_LINK}/ { @ = count(); }\n`);
             await assert.rejects(r.run(page), /did not start/);
+            await like(
+                async () => (await textsOf(page.locator("[data-testid=problems]")))[0],
+                /syscall.*\(--kernel\)/s,
+            );
             await close();
         }),
     ];
