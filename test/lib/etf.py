@@ -111,9 +111,9 @@ def _get(data, at):
         n, at = _number(data, at, ">I")
         items, at = _some(data, at, n)
         tail, at = _get(data, at)
-        if tail != []:
+        if not isinstance(tail, list):
             raise ValueError("an improper list")
-        return items, at
+        return items + tail, at  # what follows may be a list of its own
     if tag == 116:
         n, at = _number(data, at, ">I")
         items, at = _some(data, at, 2 * n)
