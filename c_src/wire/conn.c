@@ -1,16 +1,15 @@
-/* conn.c - what all ways to a node share: frames on a socket, waiting, the heartbeat. See conn.h.
- */
+/* conn.c - what all ways to a node share: frames on a socket, and waiting. See conn.h. */
 #include "wire/conn.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "base/err.h"
+#include "util/buftext.h"
+#include "wire/beat.h"
 #include "wire/deadline.h"
 #include "wire/talk.h"
 #include "wire/tls.h"
@@ -28,7 +27,6 @@ void conn_init(struct conn *c, const struct conn_ops *ops)
     c->ops = ops;
     c->fd = -1;
     pthread_mutex_init(&c->lock, NULL);
-    pthread_mutex_init(&c->beat_lock, NULL);
 }
 
 void conn_begin(struct conn *c)
@@ -36,25 +34,12 @@ void conn_begin(struct conn *c)
     atomic_store(&c->sent_ms, clock_ms());
 }
 
-static void beat_end(struct conn *c)
-{
-    if (!c->beating)
-        return;
-    pthread_mutex_lock(&c->beat_lock);
-    c->beat_stop = true;
-    pthread_cond_signal(&c->beat_wake);
-    pthread_mutex_unlock(&c->beat_lock);
-    pthread_join(c->beat, NULL);
-    pthread_cond_destroy(&c->beat_wake);
-    c->beating = false;
-}
-
 void conn_end(struct conn *c)
 {
     beat_end(c);
     pthread_mutex_destroy(&c->lock);
-    pthread_mutex_destroy(&c->beat_lock);
     buf_free(&c->rx);
+    buf_free(&c->rest);
     buf_free(&c->beat_frame);
     buf_free(&c->beat_msg);
 }
@@ -131,11 +116,18 @@ static int lose_by(struct conn *c, int e)
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/* Writes everything. The caller holds the lock. Returns 0 or an errno. */
-static int put(struct conn *c, const void *data, size_t n)
+/* Notes that a write that began then is complete. What the node has read it read after that: our
+ * pause is never shorter than its. */
+static void note_sent(struct conn *c, int64_t began)
 {
-    const char *p = data;
-    int64_t began = clock_ms(), deadline = began + CONN_WRITE_MS;
+    int64_t pause = clock_ms() - atomic_exchange(&c->sent_ms, began);
+    if (pause > atomic_load(&c->silence_ms))
+        atomic_store(&c->silence_ms, pause);
+}
+
+/* Writes all bytes. Returns 0 or an errno. */
+static int put_bytes(struct conn *c, const char *p, size_t n, int64_t deadline)
+{
     while (n > 0) {
         ssize_t k = conn_give(c, p, n);
         if (k > 0) {
@@ -148,11 +140,46 @@ static int put(struct conn *c, const void *data, size_t n)
         if (conn_wait(c, POLLOUT, clock_left(deadline)) == 0)
             return ETIMEDOUT;
     }
-    /* What the node has read it read after we began: our pause is never shorter than its. */
-    int64_t pause = clock_ms() - atomic_exchange(&c->sent_ms, began);
-    if (pause > atomic_load(&c->silence_ms))
-        atomic_store(&c->silence_ms, pause);
     return 0;
+}
+
+/* Writes everything, after what conn_offer has left. The caller holds the lock. Returns 0 or an
+ * errno. */
+static int put(struct conn *c, const void *data, size_t n)
+{
+    int64_t began = clock_ms(), deadline = began + CONN_WRITE_MS;
+    int e = put_bytes(c, c->rest.data, c->rest.len, deadline);
+    if (e == 0) {
+        buf_reset(&c->rest);
+        e = put_bytes(c, data, n, deadline);
+    }
+    if (e == 0)
+        note_sent(c, began);
+    return e;
+}
+
+bool conn_offer(struct conn *c, const struct buf *frame)
+{
+    int64_t began = clock_ms();
+    ssize_t k = 1;
+    if (pthread_mutex_trylock(&c->lock) != 0)
+        return false;
+    if (c->rest.len == 0) {
+        buf_reset(&c->rest);
+        buf_add(&c->rest, frame->data, frame->len);
+    }
+    while (c->rest.len > 0 && k > 0) {
+        k = conn_give(c, c->rest.data, c->rest.len);
+        if (k > 0) {
+            c->rest.len -= (size_t)k;
+            memmove(c->rest.data, c->rest.data + k, c->rest.len);
+        }
+    }
+    const bool all = c->rest.len == 0 && !c->rest.oom;
+    if (all)
+        note_sent(c, began);
+    pthread_mutex_unlock(&c->lock);
+    return all;
 }
 
 int conn_put(struct conn *c, const struct buf *frames)
@@ -184,9 +211,8 @@ void conn_length(struct buf *b, size_t n)
     buf_u8(b, (uint8_t)n);
 }
 
-/* Logs a message to a process, after the word for it. */
-static void log_sent(struct conn *c, const char *what, const erlang_pid *to, const void *msg,
-                     size_t n)
+void conn_log_sent(struct conn *c, const char *what, const erlang_pid *to, const void *msg,
+                   size_t n)
 {
     char word[MAXATOMLEN_UTF8 + 64];
     struct etf r = etf_over(msg, n);
@@ -200,7 +226,7 @@ int conn_send(struct conn *c, const erlang_pid *to, const struct buf *msg)
 {
     struct buf b = BUF_INIT;
     if (c->talk && conn_whole(msg))
-        log_sent(c, "", to, msg->data, msg->len);
+        conn_log_sent(c, "", to, msg->data, msg->len);
     c->ops->send(c, &b, to, msg);
     return put_and_free(c, &b);
 }
@@ -209,7 +235,7 @@ int conn_link(struct conn *c, const erlang_pid *pid)
 {
     struct buf b = BUF_INIT;
     if (c->talk)
-        log_sent(c, "link ", pid, NULL, 0);
+        conn_log_sent(c, "link ", pid, NULL, 0);
     c->ops->link(c, &b, pid);
     return put_and_free(c, &b);
 }
@@ -221,20 +247,27 @@ void conn_put_self(struct conn *c, struct buf *x)
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* Returns the size of the frame at the start of rx, with its length; 0: not known yet. */
-static uint64_t frame_size(const struct conn *c)
+/* Returns the size of the frame in rx that begins behind `from` bytes, with its length; 0: not
+ * known yet. */
+static uint64_t frame_size(const struct conn *c, size_t from)
 {
-    const unsigned char *p = (const unsigned char *)c->rx.data;
-    return c->rx.len < 4
-               ? 0
-               : 4 + ((uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8 | p[3]);
+    if (c->rx.len - from < 4)
+        return 0;
+    const unsigned char *p = (const unsigned char *)c->rx.data + from;
+    return 4 + ((uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8 | p[3]);
+}
+
+bool conn_holds(const struct conn *c)
+{
+    const uint64_t n = frame_size(c, c->used);
+    return n > 0 && c->rx.len - c->used >= n;
 }
 
 /* Returns the size of the first frame in rx with its header, 0 when it is not complete yet, or
  * ET_ELOST. */
 static int64_t frame_ready(struct conn *c)
 {
-    uint64_t n = frame_size(c);
+    uint64_t n = frame_size(c, 0);
     if (n > 4 + CONN_FRAME_MAX)
         return conn_lose(c, "the node sent a message that is too large");
     return n > 0 && c->rx.len >= n ? (int64_t)n : 0;
@@ -253,7 +286,7 @@ static void rx_drop(struct conn *c)
 static int rx_fill(struct conn *c)
 {
     size_t want = 65536;
-    uint64_t size = frame_size(c); /* the rest of a large message in one go */
+    uint64_t size = frame_size(c, 0); /* the rest of a large message in one go */
     if (size <= 4 + CONN_FRAME_MAX && size > c->rx.len + want)
         want = size - c->rx.len;
     if (!buf_reserve(&c->rx, want))
@@ -297,7 +330,9 @@ static int next(struct conn *c, int64_t deadline, struct etf *msg)
             return got;
         if (got == CONN_MESSAGE)
             continue;
-        int k = conn_wait(c, POLLIN, clock_left(deadline));
+        const int left = clock_left(deadline);
+        int k =
+            left > 0 ? conn_wait(c, POLLIN, left) : 0; /* whether there is more was just asked */
         if (k == 0)
             return CONN_NOTHING;
         if (k < 0)
@@ -346,64 +381,6 @@ int conn_call(struct conn *c, const char *mod, const char *fun, const struct buf
             return 0;
     }
     return e;
-}
-
-/* -- heartbeat --------------------------------------------------------------------------------- */
-
-static void *beat_run(void *arg)
-{
-    struct conn *c = arg;
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    pthread_mutex_lock(&c->beat_lock);
-    while (!c->beat_stop) {
-        int64_t ns = (int64_t)at.tv_nsec + (int64_t)c->beat_ms * 1000000;
-        at.tv_sec += ns / 1000000000;
-        at.tv_nsec = ns % 1000000000;
-        while (!c->beat_stop &&
-               pthread_cond_timedwait(&c->beat_wake, &c->beat_lock, &at) != ETIMEDOUT)
-            ;
-        if (c->beat_stop)
-            break;
-        pthread_mutex_unlock(&c->beat_lock);
-        if (pthread_mutex_trylock(&c->lock) ==
-            0) { /* else a message is being sent, which serves as well */
-            put(c, c->beat_frame.data, c->beat_frame.len);
-            pthread_mutex_unlock(&c->lock);
-            if (c->talk)
-                log_sent(c, "", &c->beat_to, c->beat_msg.data, c->beat_msg.len);
-        }
-        clock_gettime(CLOCK_MONOTONIC, &at); /* after a stop: no burst */
-        pthread_mutex_lock(&c->beat_lock);
-    }
-    pthread_mutex_unlock(&c->beat_lock);
-    return NULL;
-}
-
-int conn_heartbeat(struct conn *c, const erlang_pid *to, const struct buf *msg, int period_ms)
-{
-    pthread_condattr_t ca;
-    sigset_t all, old;
-    c->ops->send(c, &c->beat_frame, to, msg);
-    if (c->talk)
-        buf_add(&c->beat_msg, msg->data, msg->len);
-    c->beat_to = *to;
-    if (c->beat_frame.oom || c->beat_msg.oom)
-        return ET_ENOMEM;
-    c->beat_ms = period_ms;
-    atomic_store(&c->silence_ms, 0);
-    atomic_store(&c->sent_ms, clock_ms());
-    pthread_condattr_init(&ca);
-    pthread_condattr_setclock(&ca, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->beat_wake, &ca);
-    pthread_condattr_destroy(&ca);
-    sigfillset(&all); /* signals go to the thread that waits in conn_recv */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    c->beating = pthread_create(&c->beat, NULL, beat_run, c) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (!c->beating)
-        pthread_cond_destroy(&c->beat_wake);
-    return c->beating ? 0 : ET_ENOMEM;
 }
 
 int64_t conn_silence(const struct conn *c)

@@ -5,8 +5,8 @@
  * length (big-endian), then that many bytes, whose format each way defines. Messages are decoded
  * without trust (etf.h), a signal ends a wait, and the heartbeat thread can write at any time.
  *
- * All functions belong to one thread; only the heartbeat writes beside it. Each write is complete,
- * and under one mutex. */
+ * All functions belong to one thread; only the heartbeat (beat.h) writes as well. Frames are whole,
+ * and written under one mutex. */
 #ifndef ET_WIRE_CONN_H
 #define ET_WIRE_CONN_H
 
@@ -56,6 +56,7 @@ struct conn {
     struct tls *tls; /* TLS that carries all bytes over fd; NULL: none */
 
     pthread_mutex_t lock; /* held for every write */
+    struct buf rest;      /* of a frame that conn_offer could not write whole: it goes first */
     struct buf rx;        /* bytes received; the message last returned lies at its start */
     size_t used;          /* bytes of rx that the last message took */
     char lost[320];       /* why the connection was lost, "" while it was not */
@@ -63,12 +64,10 @@ struct conn {
 
     _Atomic int64_t sent_ms;    /* when the last write began */
     _Atomic int64_t silence_ms; /* longest pause so far */
-    pthread_t beat;
-    bool beating;
-    pthread_mutex_t beat_lock;
-    pthread_cond_t beat_wake;
-    bool beat_stop; /* under beat_lock */
-    int beat_ms;
+    /* Of beat.c, under its lock. */
+    struct conn *beat_next; /* the next connection that has a heartbeat */
+    int beat_ms;            /* its period; 0: none */
+    int64_t beat_at;        /* ms: not before that */
     struct buf beat_frame;
     erlang_pid beat_to;
     struct buf beat_msg; /* content of that frame, for the log; empty without one */
@@ -89,6 +88,8 @@ int conn_link(struct conn *c, const erlang_pid *pid);
 /* Waits for one event. The bytes of *msg live until the next call. Returns an enum conn_got, or
  * ET_ELOST: then conn_lost says why. Messages that came before the loss are returned first. */
 int conn_recv(struct conn *c, int timeout_ms, struct etf *msg);
+/* Returns whether a message that has come waits here: the descriptor does not show it. */
+bool conn_holds(const struct conn *c);
 /* Returns why the connection was lost, in words; "" while it was not. */
 const char *conn_lost(const struct conn *c);
 /* Calls a function there, in a process of its own; `args` is the list of arguments without a
@@ -99,8 +100,9 @@ int conn_call(struct conn *c, const char *mod, const char *fun, const struct buf
               int timeout_ms, struct etf *reply);
 /* Appends to a term the name by which the agent knows us. */
 void conn_put_self(struct conn *c, struct buf *x);
-/* Starts a thread that sends `msg` to `to` once per period (ms), so that the agent keeps hearing
- * from us while the caller blocks elsewhere. Returns 0 or ET_ENOMEM. */
+/* From now on another thread sends `msg` to `to` when nothing else was sent for a period (ms), so
+ * that the agent keeps hearing from us while the caller blocks elsewhere. Returns 0 or ET_ENOMEM.
+ */
 int conn_heartbeat(struct conn *c, const erlang_pid *to, const struct buf *msg, int period_ms);
 /* Returns the longest time, in ms, without a send since the heartbeat began, at least as long as
  * the node's side saw it by our clock. It is long after this process was stopped. */
@@ -123,6 +125,12 @@ ssize_t conn_give(struct conn *c, const void *p, size_t n);
 int conn_wait(struct conn *c, short events, int timeout_ms);
 /* Writes the frames. Returns 0 or ET_ELOST. */
 int conn_put(struct conn *c, const struct buf *frames);
+/* Writes a frame as far as that needs no wait; the rest goes before the next one. Returns whether
+ * it is written. For any thread. */
+bool conn_offer(struct conn *c, const struct buf *frame);
+/* Logs a message to a process, after the word for it. */
+void conn_log_sent(struct conn *c, const char *what, const erlang_pid *to, const void *msg,
+                   size_t n);
 /* Appends a frame's length. */
 void conn_length(struct buf *b, size_t n);
 /* Returns whether a term was composed: memory was not exhausted. */

@@ -151,6 +151,63 @@ static void test_in(void **state)
     both_close(&b);
 }
 
+/* A message that has come with another one waits here, where no descriptor shows it. */
+static void test_holds(void **state)
+{
+    struct both b = both_open();
+    struct etf r;
+    (void)state;
+    assert_false(conn_holds(b.c));
+    give(&b, "message", 2, fill_ok);
+    assert_false(conn_holds(b.c)); /* the descriptor shows it */
+    give(&b, "message", 2, fill_ok);
+    assert_int_equal(write(b.fd, "\0\0\0", 3), 3); /* and the beginning of a third */
+    assert_int_equal(conn_recv(b.c, 1000, &r), CONN_MESSAGE);
+    assert_true(conn_holds(b.c));
+    assert_int_equal(conn_recv(b.c, 0, &r), CONN_MESSAGE);
+    assert_false(conn_holds(b.c));
+    assert_int_equal(conn_recv(b.c, 0, &r), CONN_NOTHING);
+    assert_false(conn_holds(b.c));
+    both_close(&b);
+}
+
+/* One thread sends the signs of life of all connections. A node that takes nothing does not keep it
+ * from the others; and each frame that it gets at last is whole. */
+static void test_beats(void **state)
+{
+    enum { BEATS = 20 };
+    struct both full = both_open(), free_ = both_open();
+    struct buf x = BUF_INIT, frame = BUF_INIT;
+    struct etf r;
+    (void)state;
+    etf_put_version(&x);
+    etf_put_text(&x, "alive");
+    full.c->ops->send(full.c, &frame, &agent, &x);
+    size_t sent = 0;
+    while (conn_offer(full.c, &frame))
+        sent++;
+    assert_false(conn_offer(full.c, &frame)); /* the rest of that one comes first */
+    assert_int_equal(conn_heartbeat(full.c, &agent, &x, 1), 0);
+    assert_int_equal(conn_heartbeat(free_.c, &agent, &x, 1), 0);
+    for (int i = 0; i < BEATS; i++) {
+        r = taken(&free_);
+        assert_true(etf_tuple(&r) == 3 && etf_atom_is(&r, "send"));
+    }
+    for (size_t i = 0; i < sent + BEATS; i++) { /* what was there, and then beats */
+        r = taken(&full);
+        assert_true(etf_tuple(&r) == 3 && etf_atom_is(&r, "send"));
+        etf_skip(&r);
+        etf_skip(&r);
+        assert_true(!r.bad && r.p == r.end);
+    }
+    both_close(&full); /* the other goes on */
+    for (int i = 0; i < BEATS; i++)
+        taken(&free_);
+    both_close(&free_);
+    buf_free(&x);
+    buf_free(&frame);
+}
+
 static int call(struct both *b, struct etf *r)
 {
     struct buf x = BUF_INIT;
@@ -230,8 +287,9 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_out),  cmocka_unit_test(test_in),      cmocka_unit_test(test_call),
-        cmocka_unit_test(test_lost), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_out),   cmocka_unit_test(test_in),      cmocka_unit_test(test_call),
+        cmocka_unit_test(test_lost),  cmocka_unit_test(test_hostile), cmocka_unit_test(test_holds),
+        cmocka_unit_test(test_beats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
