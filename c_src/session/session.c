@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +106,7 @@ int session_no_memory(struct session *s)
 
 void session_init(struct session *s)
 {
-    *s = (struct session){.program_tail = &s->program};
+    *s = (struct session){.program_tail = &s->program, .waits = -1};
     arena_init(&s->arena);
     diags_init(&s->diags);
     options_init(&s->opt);
@@ -697,26 +696,6 @@ int session_stop(struct session *s)
     return first;
 }
 
-enum { SLICE_MS = 20 }; /* the longest time between checks of a tier without a descriptor */
-
-/* Waits, with several tiers, until one of them has something to do. */
-static void wait_any(struct session *s, int timeout_ms)
-{
-    struct pollfd fds[64];
-    nfds_t n = 0;
-    for (size_t i = 0; i < s->ntiers; i++) {
-        const struct session_tier *t = &s->tier[i];
-        int fd = t->lost || t->drained ? -1 : t->t->ops->fd(t->t);
-        if (t->lost || t->drained)
-            continue;
-        if (fd >= 0 && n < sizeof fds / sizeof fds[0])
-            fds[n++] = (struct pollfd){fd, POLLIN, 0};
-        else if (timeout_ms > SLICE_MS)
-            timeout_ms = SLICE_MS; /* this one cannot be waited for */
-    }
-    poll(fds, n, timeout_ms);
-}
-
 /* Returns whether a node still passes events on. */
 static bool has_nodes(const struct session *s)
 {
@@ -787,12 +766,14 @@ int session_work(struct session *s, int timeout_ms)
             timeout_ms = 0;
     }
     if (live > 1)
-        wait_any(s, timeout_ms);
+        session_wait(s, timeout_ms);
     for (size_t i = 0; i < s->ntiers; i++) {
         struct session_tier *t = &s->tier[i];
         if (t->lost || t->drained)
             continue;
-        int rc = work_tier(s, t, live > 1 ? 0 : timeout_ms, false);
+        int rc = live == 1  ? work_tier(s, t, timeout_ms, false)
+                 : t->ready ? work_tier(s, t, 0, false)
+                            : 0;
         if (rc == 0)
             rc = consume(s, t);
         if (rc != 0)
@@ -828,9 +809,11 @@ int session_work(struct session *s, int timeout_ms)
 
 int session_snapshot(struct session *s)
 {
+    enum { REST_MS = 1000 }; /* of a node that has been stopped, everything is wanted */
     for (size_t i = 0; i < s->ntiers; i++) {
         struct session_tier *t = &s->tier[i];
-        int rc = t->lost || t->drained ? 0 : work_tier(s, t, 0, true);
+        const int timeout_ms = s->stopped || t->overload ? REST_MS : 0;
+        int rc = t->lost || t->drained ? 0 : work_tier(s, t, timeout_ms, true);
         if (rc != 0)
             return rc;
     }
@@ -849,7 +832,7 @@ int session_timeout(const struct session *s)
     for (size_t i = 0; i < s->ntiers; i++)
         if (!s->tier[i].lost && !s->tier[i].drained &&
             (s->tier[i].queue.len > 0 || session_fd(s, i) < 0))
-            return s->tier[i].queue.len > 0 ? 0 : SLICE_MS;
+            return s->tier[i].queue.len > 0 ? 0 : SESSION_SLICE_MS;
     return MOST_MS;
 }
 
@@ -922,6 +905,7 @@ const char *session_targets(const struct session *s)
 
 void session_detach(struct session *s)
 {
+    session_wait_end(s);
     for (size_t i = 0; i < s->ntiers; i++) {
         s->tier[i].t->ops->close(s->tier[i].t);
         et_free(s->tier[i].binding);

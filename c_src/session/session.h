@@ -69,6 +69,8 @@ struct session_tier {
     struct buf queue;                 /* struct session_event: read, not reported so far */
     struct buf held; /* struct session_event: bufpolicy fill and ring, until the end */
     bool lost, drained;
+    bool watched;       /* its descriptor is among those that session_wait waits for */
+    bool ready;         /* it may have something to do */
     uint64_t unfetched; /* ns before it was lost of which nothing is known */
     bool overload;      /* the program was ended there because of its cost */
     bool overload_told; /* ... and this was reported: the only trace of it if the program ended
@@ -118,6 +120,7 @@ struct session {
     struct erltrace_prog **program_of; /* of each clause; in the arena */
     struct session_tier *tier;
     size_t ntiers;
+    int waits; /* an epoll descriptor: the tiers' descriptors, by their numbers; -1: none so far */
     bool may_mix; /* its programs may be of both worlds */
     bool mixed;   /* the first is the kernel tier, which runs all clauses; the others pass it events
                    */
@@ -262,6 +265,16 @@ int session_no_memory(struct session *s);
 /* Returns the public form of the compiler's stability attributes. */
 struct erltrace_attributes session_attributes(struct compile_attr a);
 
+/* -- waiting.c --------------------------------------------------------------------------------- */
+
+enum {
+    SESSION_SLICE_MS = 20 /* the longest time between checks of a tier without a descriptor */
+};
+/* Waits up to timeout_ms until one of several tiers has something to do, and notes which have. */
+void session_wait(struct session *s, int timeout_ms);
+/* Ends that: the tiers are about to be closed. */
+void session_wait_end(struct session *s);
+
 /* -- probes.c ---------------------------------------------------------------------------------- */
 
 void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, const char *prov,
@@ -368,7 +381,7 @@ void session_load(void *arg, struct tier *t, const struct tier_load *l); /* cost
 
 /* -- stacks.c ---------------------------------------------------------------------------------- */
 
-/* Returns a key of an aggregation with its stacks as they are kept: the key itself, or a copy that
+/* Returns a key of an aggregation that has stacks, as it is kept: the key itself, or a copy that
  * is valid until the next call. */
 const uint8_t *session_stack_key(struct session *s, struct tier *t, uint32_t agg,
                                  const uint8_t *key, size_t len);

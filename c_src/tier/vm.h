@@ -38,7 +38,7 @@ struct vm {
 
     int64_t asked;                /* id of the pending read, 0: none */
     int64_t asked_at;             /* ms */
-    unsigned asking;              /* its kind: PRINCIPAL or AGGS */
+    unsigned asking;              /* its kinds: PRINCIPAL, AGGS */
     unsigned todo;                /* kinds still to be read in this cycle */
     unsigned kinds;               /* kinds that this cycle began with */
     unsigned cycle;               /* cycles completed */
@@ -50,7 +50,8 @@ struct vm {
     int64_t cycle_at;             /* ms, when this cycle began */
     int64_t records_at, aggs_at;  /* ms: what fired before was fetched; 0: nothing could fire */
     int64_t lost_at;              /* ms */
-    int pace;                     /* ms, of adaptive reading */
+    int pace, idle;               /* ms, of adaptive reading; the slowest pace */
+    int64_t armed;                /* ms, what the timer is set to; -1: nothing */
     struct buf held;              /* principal blocks held back until the aggregations have come */
 
     struct buf symbols; /* struct vm_symbol, in order of addresses: functions of stacks */

@@ -259,9 +259,14 @@ int agent_reply(struct vm_agent *a, struct etf *reply, uint32_t *arity, struct d
     return 0;
 }
 
+int64_t agent_heard(const struct vm_agent *a, int64_t since_ms)
+{
+    return a->told_ms > since_ms ? a->told_ms : since_ms;
+}
+
 int64_t agent_waited(const struct vm_agent *a, int64_t since_ms)
 {
-    return clock_ms() - (a->told_ms > since_ms ? a->told_ms : since_ms);
+    return clock_ms() - agent_heard(a, since_ms);
 }
 
 int agent_answer(struct vm_agent *a, int64_t id, int timeout_ms, struct etf *reply, uint32_t *arity,

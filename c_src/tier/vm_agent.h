@@ -62,7 +62,9 @@ int agent_call(struct vm_agent *a, const char *request, int timeout_ms, struct e
                uint32_t *arity, struct diags *d);
 /* Asks what can be traced and what prevents more; calls fn for each finding. */
 int agent_examine(struct vm_agent *a, tier_finding_fn fn, void *arg, struct diags *d);
-/* Returns for how long (ms) nothing was heard about a request made at this time. */
+/* Returns when (ms) something was last heard about a request made at this time, and for how long
+ * nothing was. */
+int64_t agent_heard(const struct vm_agent *a, int64_t since_ms);
 int64_t agent_waited(const struct vm_agent *a, int64_t since_ms);
 /* Reports that no answer came in this time: returns ET_ENODE, or ET_ELOST when the cause is that we
  * were silent too long. */

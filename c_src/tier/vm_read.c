@@ -3,30 +3,41 @@
  * At most one read is pending at any time, and `work` never blocks on it: an answer is taken when
  * it arrives, so that a signal ends the wait at once. Reading proceeds in cycles:
  *
+ *     principal and aggregations (3) -> more (0)... -> reported
+ *
+ * where either may be left out. When the program acts on aggregations from its records, there are
+ * two readings instead,
+ *
  *     principal (1) -> more (0)... -> aggregations (2) -> more (0)... -> reported
  *
- * where either half may be left out. When the program acts on aggregations from its records,
- * records are held back until the aggregations that were read after them have been reported: an
- * action then includes all updates before its record. */
+ * and records are held back until the aggregations that were read after them have been reported: an
+ * action then includes all updates before its record.
+ *
+ * A consumer may have a thousand nodes, and each question wakes one. So what is due soon is asked
+ * for together with what is due now, and a program that can record little is asked rarely. */
 #include <string.h>
 #include <sys/timerfd.h>
 
 #include "base/err.h"
 #include "etf/write.h"
 #include "wire/deadline.h"
+#include "tier/record_read.h"
 #include "tier/vm_load.h"
 #include "tier/vm.h"
 #include "util/buftext.h"
 
 enum {
-    FLUSH_MS = 1000,    /* a flush waits at least this long */
-    READ_MS = 30000,    /* a node that does not answer a read within this time is considered lost */
-    BUSY_MS = 50,       /* pace of reading while data flows */
-    IDLE_MS = 200,      /* ... and while none does */
-    FULL_MS = 10,       /* ... and while a buffer fills within a few reads */
-    AGGS_MS = 1000,     /* aggregations are read at least once in this time */
-    AGGS_FULL_MS = 100, /* ... and when their keys fill the table */
-    STATUS_MS = 1000    /* the agent's status is requested at least once in this time */
+    FLUSH_MS = 1000,  /* a flush waits at least this long */
+    READ_MS = 30000,  /* a node that does not answer a read within this time is considered lost */
+    BUSY_MS = 50,     /* pace of reading while data flows */
+    IDLE_MS = 200,    /* ... and while none does, */
+    SELDOM_MS = 1000, /* ... if only faults, BEGIN and END leave any */
+    FULL_MS = 10,     /* ... and while a buffer fills within a few reads */
+    AGGS_FIRST_MS = 500, /* aggregations are first read after this time */
+    AGGS_MS = 1000,      /* ... and then at least once in this time */
+    AGGS_FULL_MS = 100,  /* ... and when their keys fill the table */
+    SOON_MS = 50,        /* aggregations that are due in this time are read with records */
+    STATUS_MS = 1000     /* the agent's status is requested at least once in this time */
 };
 
 /* What a cycle reads. STATUS: only what every answer contains, so that an end and reports of costs
@@ -44,19 +55,27 @@ static int64_t next_due(const struct vm *v)
     return at < v->next_status ? at : v->next_status;
 }
 
-/* Sets the timer that makes fd() readable when the next read is due. */
-static void arm(struct vm *v)
+/* Returns when there is something to do whether the node sends anything or not; 0: now. */
+static int64_t wake_at(const struct vm *v)
 {
-    int64_t at = next_due(v);
-    struct itimerspec ts = {.it_value = {.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000}};
-    if (!in_cycle(v) && v->running && at > 0)
-        timerfd_settime(v->timer, TFD_TIMER_ABSTIME, &ts, NULL);
+    if (conn_holds(v->conn))
+        return 0;
+    if (in_cycle(v) || (v->stop_id != 0 && !v->stopped))
+        return agent_heard(&v->agent, v->asked_at) + READ_MS + 1;
+    return v->stop_id != 0 ? 0 : next_due(v);
 }
 
-static void disarm(struct vm *v)
+/* Sets the timer that makes fd() readable then. One that is past is left: it stays readable. */
+static void arm(struct vm *v)
 {
-    struct itimerspec ts = {0};
-    timerfd_settime(v->timer, 0, &ts, NULL);
+    const int64_t at = wake_at(v);
+    struct itimerspec ts = {.it_value = {.tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000}};
+    if (at == v->armed)
+        return;
+    if (at == 0)
+        ts.it_value.tv_nsec = 1; /* long ago: 0 would switch it off */
+    v->armed = at;
+    timerfd_settime(v->timer, TFD_TIMER_ABSTIME, &ts, NULL);
 }
 
 static int64_t status_ms(const struct vm *v)
@@ -65,12 +84,26 @@ static int64_t status_ms(const struct vm *v)
     return stats > 0 && stats < STATUS_MS ? stats : STATUS_MS;
 }
 
+/* Returns whether a clause records while the program runs. (BEGIN's records come at once, with the
+ * first reading, and END's with the last.) */
+static bool records(const struct dif_image *img)
+{
+    for (uint32_t i = 0; i < img->nclauses; i++) {
+        const char *name = dif_str(img, img->clauses[i].name);
+        if (img->clauses[i].records && strcmp(name, "BEGIN") != 0 && strcmp(name, "END") != 0)
+            return true;
+    }
+    return false;
+}
+
 void vm_read_begin(struct vm *v)
 {
     int64_t now = clock_ms();
     v->pace = BUSY_MS;
+    v->idle = records(v->img) ? IDLE_MS : SELDOM_MS;
+    v->armed = -1;
     v->next_read = now;
-    v->next_aggs = now + AGGS_MS;
+    v->next_aggs = now + AGGS_FIRST_MS;
     v->next_status = now + status_ms(v);
     v->records_at = v->aggs_at = now;
     arm(v);
@@ -142,6 +175,15 @@ static void read_counts(struct vm *v, struct etf *r, const struct tier_sink *sin
         sink->counts(sink->arg, &v->tier, &c);
 }
 
+/* Counts the bytes of records and of aggregations in blocks. */
+static void count_bytes(struct vm *v, const void *p, size_t n)
+{
+    struct rdr blocks = {.p = p, .end = (const uint8_t *)p + n};
+    struct record_block b;
+    while (record_next_block(&blocks, &b))
+        *(b.kind == RECORD_PRINCIPAL ? &v->nrecords : &v->naggs) += rdr_left(&b.items);
+}
+
 /* Reads the blocks of an answer. */
 static int read_blocks(struct vm *v, struct etf *r, unsigned kind, const struct tier_sink *sink,
                        struct diags *d)
@@ -153,7 +195,7 @@ static int read_blocks(struct vm *v, struct etf *r, unsigned kind, const struct 
         const void *p = etf_binary(r, &len);
         if (!p || len == 0)
             continue;
-        *(kind == PRINCIPAL ? &v->nrecords : &v->naggs) += len;
+        count_bytes(v, p, len);
         if (kind == PRINCIPAL && v->opt.aggs_with_records)
             buf_add(&v->held, p, len);
         else
@@ -363,13 +405,18 @@ static int64_t read_ms(const struct vm *v)
     return rate_ms(v->opt.switchrate, cleaned < v->pace ? cleaned : v->pace);
 }
 
+/* Asks for what is still to be read, or for the status alone. */
+static int ask_next(struct vm *v, struct diags *d)
+{
+    v->asking = v->opt.aggs_with_records && (v->todo & PRINCIPAL) ? PRINCIPAL : v->todo;
+    return ask(v, v->asking, d);
+}
+
 /* Continues the cycle, or ends it. */
 static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *d)
 {
-    if (v->todo) {
-        v->asking = v->todo & PRINCIPAL ? PRINCIPAL : AGGS;
-        return ask(v, v->asking, d);
-    }
+    if (v->todo)
+        return ask_next(v, d);
     int e = sink_blocks(v, v->held.data, v->held.len, sink, d);
     int64_t now = clock_ms();
     buf_reset(&v->held);
@@ -384,7 +431,7 @@ static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *
         else if (v->nrecords > 0)
             v->pace = BUSY_MS;
         else
-            v->pace = v->pace * 2 > IDLE_MS ? IDLE_MS : v->pace * 2;
+            v->pace = v->pace * 2 > v->idle ? v->idle : v->pace * 2;
         v->next_read = now + read_ms(v);
     }
     if ((int64_t)v->naggs > v->opt.aggsize / 4 && !v->opt.aggrate) /* before the table overflows */
@@ -402,15 +449,19 @@ static int cycle_begin(struct vm *v, unsigned what, struct diags *d)
     v->next_status = now + status_ms(v);
     if (what & AGGS)
         v->next_aggs = now + rate_ms(v->opt.aggrate, AGGS_MS);
-    v->asking = what & PRINCIPAL ? PRINCIPAL : AGGS;
-    return ask(v, v->kinds ? v->asking : 0, d);
+    return ask_next(v, d);
 }
 
-/* Returns the kinds that are due. */
+/* Returns the kinds that are due, with those that will soon be and have no rate of their own. */
 static unsigned due(const struct vm *v, int64_t now)
 {
-    return (now >= v->next_read ? PRINCIPAL : 0u) | (now >= v->next_aggs ? AGGS : 0u) |
-           (now >= v->next_status ? STATUS : 0u);
+    unsigned what = (now >= v->next_read ? PRINCIPAL : 0u) | (now >= v->next_aggs ? AGGS : 0u) |
+                    (now >= v->next_status ? STATUS : 0u);
+    if (what != 0 && v->opt.switchrate == 0 && now + v->pace / 2 >= v->next_read)
+        what |= PRINCIPAL;
+    if (what != 0 && v->opt.aggrate == 0 && now + SOON_MS >= v->next_aggs)
+        what |= AGGS;
+    return what;
 }
 
 /* Waits for one answer until `deadline`. Returns 1: something happened; 0: nothing did in time; 2:
@@ -468,9 +519,8 @@ static int work_state(const struct vm *v)
 /* Works after stop: first what is pending, then the answer to stop, then cycles until nothing more
  * comes. The end of a cycle that reported something is returned, so that its records are acted on
  * before aggregations of the next one, END's, arrive. */
-static int work_rest(struct vm *v, int timeout_ms, const struct tier_sink *sink, struct diags *d)
+static int work_rest(struct vm *v, int64_t deadline, const struct tier_sink *sink, struct diags *d)
 {
-    int64_t deadline = clock_ms() + (timeout_ms > FLUSH_MS ? timeout_ms : FLUSH_MS);
     v->reported = false;
     for (;;) {
         int got = 0;
@@ -503,11 +553,13 @@ int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *
         v->cycle + 1 + (in_cycle(v) ? 1 : 0); /* a flush ends with a cycle that began now */
     if (v->lost)
         return TIER_LOST;
-    if (v->stop_id)
-        return work_rest(v, timeout_ms, sink, d);
+    if (v->stop_id) {
+        int state = work_rest(v, deadline, sink, d);
+        arm(v);
+        return state;
+    }
     if (flush && deadline < now + FLUSH_MS)
         deadline = now + FLUSH_MS;
-    disarm(v);
     v->reported = false;
     for (;;) {
         unsigned what = flush ? PRINCIPAL | AGGS : due(v, clock_ms());
@@ -543,6 +595,7 @@ int vm_stop(struct tier *t, struct diags *d)
     if (!v->running) { /* nothing has fired */
         v->stop_id = -1;
         v->stopped = v->resting = v->drained = true;
+        arm(v);
         return 0;
     }
     v->running = false;
@@ -563,4 +616,6 @@ void vm_rates(struct tier *t, int64_t switchrate, int64_t aggrate)
     v->opt.aggrate = aggrate;
     v->next_read = now + read_ms(v);
     v->next_aggs = now + rate_ms(aggrate, AGGS_MS);
+    if (v->running)
+        arm(v);
 }

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -31,6 +33,7 @@ struct fake {
     int enable_error;
     unsigned gone, stopped, closed, calls; /* how often */
     uint64_t unfetched;
+    int fd; /* 0: it has none */
 };
 
 static struct fake *self(struct tier *t)
@@ -117,8 +120,7 @@ static const char *fake_target(struct tier *t)
 
 static int fake_fd(struct tier *t)
 {
-    (void)t;
-    return -1;
+    return self(t)->fd > 0 ? self(t)->fd : -1;
 }
 
 static uint64_t fake_unfetched(struct tier *t)
@@ -354,6 +356,70 @@ static void nodes_are_merged(void **state)
     assert_int_equal(f->b.stopped, 1);
     session_finish(f->s);
     assert_string_equal(buf_str(&f->data), "\n               12\n");
+}
+
+static int is_lost(struct fake *f, const struct tier_sink *sink, struct diags *d)
+{
+    send_sum(f, sink, 1);
+    return diag_error(d, ET_ELOST, NULL, "NODE_LOST", NULL, "%s is gone", f->node);
+}
+
+/* Of a hundred nodes, those work that have something to do: each that has, and no other. */
+static void only_those_that_are_ready(void **state)
+{
+    enum { NODES = 100, LOST = 7, FIRST = 40 };
+    static struct fake node[NODES];
+    struct fixture *f = *state;
+    const uint64_t one = 1;
+    uint64_t taken;
+    unsigned all = 0;
+    program(f, "p.d", "spawn { @ = sum(1); }");
+    assert_int_equal(session_compile(f->s), 0);
+    for (int i = 0; i < NODES; i++) {
+        node[i] = (struct fake){.tier = {&fake_ops}, .node = "n@h", .probe = probes, .nprobes = 3};
+        node[i].fd = eventfd(0, EFD_NONBLOCK);
+        assert_true(node[i].fd > 0);
+        assert_int_equal(session_attach(f->s, &node[i].tier), 0);
+    }
+    assert_int_equal(session_match(f->s), 0);
+    assert_int_equal(session_start(f->s), 0);
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
+    for (int i = 0; i < NODES; i++)
+        assert_int_equal(node[i].calls, 0);
+    for (int i = FIRST; i < FIRST + 3; i++) {
+        assert_int_equal(write(node[i].fd, &one, sizeof one), sizeof one);
+        node[i].script = adds_five;
+    }
+    assert_int_equal(session_work(f->s, 1000), ERLTRACE_STATE_RUNNING);
+    for (int i = 0; i < NODES; i++)
+        assert_int_equal(node[i].calls, i >= FIRST && i < FIRST + 3);
+    for (int i = 0; i < NODES; i++) {
+        assert_int_equal(write(node[i].fd, &one, sizeof one), sizeof one);
+        node[i].script = i == LOST ? is_lost : adds_two;
+    }
+    for (int looks = 0; looks < 4 && all < NODES; looks++) {
+        assert_int_equal(session_work(f->s, 1000), ERLTRACE_STATE_RUNNING);
+        all = 0;
+        for (int i = 0; i < NODES; i++) {
+            all += node[i].script == NULL;
+            if (node[i].script == NULL && i != LOST)
+                assert_in_range(read(node[i].fd, &taken, sizeof taken) + 1, 0, sizeof taken + 1);
+        }
+    }
+    assert_int_equal(all, NODES);
+    const unsigned calls = node[LOST].calls; /* what is gone is readable still, and left alone */
+    assert_int_equal(session_work(f->s, 0), ERLTRACE_STATE_RUNNING);
+    assert_int_equal(node[LOST].calls, calls);
+    for (int i = 0; i < NODES; i++) /* the end is known to each, and by its descriptor */
+        assert_int_equal(write(node[i].fd, &one, sizeof one), sizeof one);
+    assert_int_equal(session_stop(f->s), 0);
+    assert_int_equal(session_work(f->s, 1000), ERLTRACE_STATE_STOPPING);
+    assert_int_equal(session_work(f->s, 1000), ERLTRACE_STATE_DONE);
+    session_finish(f->s);
+    assert_string_equal(buf_str(&f->data), "\n              214\n"); /* 3 * 5 + 99 * 2 + 1 */
+    session_detach(f->s);
+    for (int i = 0; i < NODES; i++)
+        close(node[i].fd);
 }
 
 /* Bindings of "BEGIN {} END {} spawn {}": BEGIN's, END's, spawn's. */
@@ -791,12 +857,6 @@ static void exit_stops_all_nodes(void **state)
     assert_int_equal(st.status, 4); /* END's wins */
 }
 
-static int is_lost(struct fake *f, const struct tier_sink *sink, struct diags *d)
-{
-    send_sum(f, sink, 1);
-    return diag_error(d, ET_ELOST, NULL, "NODE_LOST", NULL, "%s is gone", f->node);
-}
-
 static void a_node_is_lost(void **state)
 {
     struct fixture *f = *state;
@@ -1132,6 +1192,7 @@ int main(void)
         T(left_out),
         T(unmatched),
         T(nodes_are_merged),
+        T(only_those_that_are_ready),
         T(begin_is_first_and_end_last),
         T(printa_sees_the_whole_reading),
         T(policies_show_at_the_end),
