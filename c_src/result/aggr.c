@@ -30,6 +30,14 @@ static void merge(const struct aggr *a, uint64_t *into, const uint64_t *words)
 
 /* -- the table --------------------------------------------------------------------------------- */
 
+static bool has_stacks(const struct dif_keys *keys)
+{
+    for (unsigned i = 0; i < keys->n; i++)
+        if (keys->key[i].kind == DIF_USTACK || keys->key[i].kind == DIF_JSTACK)
+            return true;
+    return false;
+}
+
 int aggr_table_init(struct aggr_table *t, const struct dif_image *img)
 {
     *t = (struct aggr_table){0};
@@ -46,6 +54,7 @@ int aggr_table_init(struct aggr_table *t, const struct dif_image *img)
         t->aggr[i].nwords = dif_agg_words(&img->aggs[i]);
         t->aggr[i].stride = t->aggr[i].nwords + 1;
         t->aggr[i].normal = 1;
+        t->aggr[i].stacks = has_stacks(&img->aggs[i].keys);
         t->aggr[i].none = et_malloc(t->aggr[i].stride * sizeof(uint64_t));
         if (t->aggr[i].none == NULL) {
             aggr_table_free(t);

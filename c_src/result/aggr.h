@@ -34,6 +34,7 @@ struct aggr {
     uint64_t normal; /* shown values are divided by it; 1 by default */
     uint64_t *none;  /* the start value */
     bool printed;    /* printa() has shown it: the final printout omits it */
+    bool stacks;     /* there are stacks of processes among its keys */
     struct aggr_entry **entry; /* in order of arrival */
     size_t n, cap;
     struct hash index; /* key bytes -> entry */

@@ -98,7 +98,8 @@ void session_aggregation(void *arg, struct tier *t, uint32_t agg, uint32_t cpu, 
                          size_t keylen, const uint64_t *words, size_t nwords, bool lower)
 {
     struct session_reader *r = arg;
-    key = session_stack_key(r->s, t, agg, key, keylen);
+    if (agg < r->s->aggr.n && r->s->aggr.aggr[agg].stacks)
+        key = session_stack_key(r->s, t, agg, key, keylen);
     int rc = aggr_merge(&r->s->aggr, agg, key, keylen, words, nwords);
     if (rc == 0 && option_on(&r->s->opt, OPTION_aggpercpu))
         rc = aggr_merge_cpu(&r->s->aggr, agg, cpu, key, keylen, words, nwords);

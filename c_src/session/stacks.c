@@ -115,20 +115,12 @@ static void replace(struct session *s, struct tier *t, const struct value *v, ui
     memcpy(bytes, &PLACES, WORD);
 }
 
-static bool has_stacks(const struct dif_keys *keys)
-{
-    for (unsigned i = 0; i < keys->n; i++)
-        if (keys->key[i].kind == DIF_USTACK || keys->key[i].kind == DIF_JSTACK)
-            return true;
-    return false;
-}
-
 const uint8_t *session_stack_key(struct session *s, struct tier *t, uint32_t agg,
                                  const uint8_t *key, size_t len)
 {
     struct value v[WORD_KEYS_MAX];
     struct session_stacks *all = &s->stacks;
-    if (agg >= s->img.naggs || t->ops->place != WORD_VM || !has_stacks(&s->img.aggs[agg].keys))
+    if (t->ops->place != WORD_VM)
         return key;
     buf_reset(&all->key);
     buf_add(&all->key, key, len);

@@ -20,24 +20,43 @@ static int report_record(struct tier *t, const struct rdr *one, const struct tie
     return 0;
 }
 
+/* The aggregation of the last entry, and its number of words. The next one mostly is of it too. */
+struct last {
+    uint32_t agg;
+    size_t nwords; /* 0: there is none */
+};
+
+/* Passes on an entry whose words are too many for the stack. */
+static int report_long(struct tier *t, const struct record_added *a, size_t nwords,
+                       const struct tier_sink *sink)
+{
+    uint64_t *words = et_malloc(nwords * sizeof *words);
+    if (words == NULL)
+        return ET_ENOMEM;
+    record_words(a->words, nwords, words);
+    sink->aggregation(sink->arg, t, a->agg, a->cpu, a->key, a->keylen, words, nwords, a->lower);
+    et_free(words);
+    return 0;
+}
+
 static int report_entry(struct tier *t, const struct dif_image *img, const struct rdr *one,
-                        const struct tier_sink *sink)
+                        const struct tier_sink *sink, struct last *last)
 {
     uint32_t agg;
     struct record_added a;
-    bool known = record_read_agg(one, &agg) && agg < img->naggs;
-    const size_t nwords = known ? dif_agg_words(&img->aggs[agg]) : 0;
-    if (nwords == 0 || !record_read_entry(one, nwords, &a))
+    uint64_t words[DIF_QUANTIZE_BUCKETS];
+    if (!record_read_agg(one, &agg) || agg >= img->naggs)
         return ET_EIMAGE;
-    uint64_t words[DIF_QUANTIZE_BUCKETS], *w = words;
-    if (nwords > DIF_QUANTIZE_BUCKETS && (w = et_malloc(nwords * sizeof *w)) == NULL)
-        return ET_ENOMEM;
-    for (size_t i = 0; i < nwords; i++)
-        w[i] = record_u64(a.words + i * 8);
-    if (sink->aggregation != NULL)
-        sink->aggregation(sink->arg, t, agg, a.cpu, a.key, a.keylen, w, nwords, a.lower);
-    if (w != words)
-        et_free(w);
+    if (last->nwords == 0 || last->agg != agg)
+        *last = (struct last){agg, dif_agg_words(&img->aggs[agg])};
+    if (last->nwords == 0 || !record_read_entry(one, last->nwords, &a))
+        return ET_EIMAGE;
+    if (sink->aggregation == NULL)
+        return 0;
+    if (last->nwords > DIF_QUANTIZE_BUCKETS)
+        return report_long(t, &a, last->nwords, sink);
+    record_words(a.words, last->nwords, words);
+    sink->aggregation(sink->arg, t, agg, a.cpu, a.key, a.keylen, words, last->nwords, a.lower);
     return 0;
 }
 
@@ -47,11 +66,12 @@ int tier_report(struct tier *t, const struct dif_image *img, const void *blocks,
     struct rdr r = {.p = blocks, .end = len > 0 ? (const uint8_t *)blocks + len : blocks};
     struct record_block b;
     struct rdr one;
+    struct last last = {0, 0};
     int err = 0;
     while (err == 0 && record_next_block(&r, &b)) {
         while (err == 0 && record_next(&b.items, &one))
             err = b.kind == RECORD_PRINCIPAL ? report_record(t, &one, sink)
-                                             : report_entry(t, img, &one, sink);
+                                             : report_entry(t, img, &one, sink, &last);
         r.bad |= b.items.bad;
     }
     if (err == 0 && r.bad)

@@ -13,6 +13,15 @@ static inline uint64_t record_u64(const uint8_t *p)
     return record_u32(p) | (uint64_t)record_u32(p + 4) << 32;
 }
 
+/* Reads n words, which need not be aligned. (record.h asserts the order of bytes.) */
+static inline void record_words(const uint8_t *p, size_t n, uint64_t *out)
+{
+    if (n == 1)
+        memcpy(out, p, sizeof *out);
+    else
+        memcpy(out, p, n * sizeof *out);
+}
+
 struct record_block {
     unsigned kind;    /* RECORD_PRINCIPAL or RECORD_AGGS */
     uint32_t thread;  /* less than RECORD_THREADS in valid data */
