@@ -29,7 +29,7 @@ EI_LIB   := -L$(ERL_ROOT)/usr/lib -lei
 # doc/architecture.md says what the rooms are. Those of the guest, which enter a node, lie below guest/.
 ROOMS_GUEST := words base dif engine jit beam libc
 ROOMS_LOW   := words base util
-ROOMS_LIB   := $(ROOMS_LOW) event dif engine jit etf probe lang linux tier wire result session
+ROOMS_LIB   := $(ROOMS_LOW) event dif engine jit etf probe lang linux cluster tier wire result session
 ROOMS_CLI   := $(ROOMS_LOW) event etf port cli
 # The sources, and the tool's objects, of rooms.
 sources      = $(foreach r,$(1),$(wildcard c_src/$(r)/*.c c_src/$(r)/*/*.c guest/$(r)/*.c guest/$(r)/*/*.c))

@@ -31,7 +31,7 @@ ARM64_ROOT  := $(or $(ERLTRACE_CACHE),$(HOME)/.cache/erltrace)/otp-27-arm64
 ARM64_EI    := $(ARM64_ROOT)/usr/lib/erlang/usr
 ARM64_TESTS := $(patsubst test/unit/%.c,build/arm64/test/%,$(wildcard test/unit/test_*.c))
 ARM64_SMOKE := $(addprefix build/arm64/test/test_,base budget dif engine kept load missed nodename porttab proctab record redact shadow shapes shared subr term)
-ARM64_ROOMS := words base util event dif engine jit beam etf probe lang tier result
+ARM64_ROOMS := words base util event dif engine jit beam etf probe lang cluster tier result
 ARM64_UNIT  := $(patsubst %.c,build/arm64/tool/%.o,$(call sources,$(ARM64_ROOMS)) test/fuzz/nif.c)
 ARM64_MORE  := $(patsubst %.c,build/arm64/tool/%.o,$(filter-out %/cli/main.c %/cli/about.c,$(call sources,$(filter-out $(ARM64_ROOMS),$(ROOMS_LIB)) port cli)) \
                  $(addprefix c_src/web/,access.c hub.c keys.c model.c pack.c web_value.c) test/fuzz/looks.c)
