@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "cluster/clocks.h"
 #include "dif/dif.h"
 #include "dif/record.h"
 #include "probe/foreign.h"
@@ -157,6 +158,7 @@ struct tier_options {
     size_t ntold;
     pid_t child; /* a process that this one has started to be traced, and may let stand still for a
                     moment; 0: none */
+    bool clocks; /* the target's clocks are wanted, from enable to the end */
     bool aggs_with_records; /* the program acts on aggregations from records (printa, clear, ...) */
 };
 
@@ -282,6 +284,10 @@ struct tier_ops {
      * has no records. */
     int (*records)(struct tier *t, const char *pattern, size_t most, struct tier_modules *out,
                    struct arena *mem, struct diags *d);
+    /* Fills in how far the target's clocks are ahead of this process's now. Without the option
+     * `clocks` the target is asked, if go was not called yet. Returns 0, or an error with a
+     * diagnostic. May be NULL: they are the same. */
+    int (*clock)(struct tier *t, struct cluster_ahead *out, struct diags *d);
     /* Returns the capabilities (util/capabilities.h) that this process needs from go on, while the
      * program runs and what it reports is printed. May be NULL: that is not known. */
     uint64_t (*keeps)(struct tier *t);

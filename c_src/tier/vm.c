@@ -496,6 +496,8 @@ static int vm_enable(struct tier *t, const struct dif_image *img, const void *im
         watchers_tell(img, v->os_pid, v->passes, d);
     }
     et_free(sorted);
+    if (e == 0 && opt->clocks)
+        e = vm_clock_begin(v, d);
     return e;
 }
 
@@ -765,6 +767,7 @@ static const struct tier_ops vm_ops = {
     .rates = vm_rates,
     .records = vm_records,
     .symbol = vm_symbol,
+    .clock = vm_clock,
 };
 
 struct vm *tier_vm_of(struct tier *t)

@@ -1,11 +1,13 @@
 /* vm.h - the vm tier's own state, shared by its files.
  *
  *     vm.c     matching, enabling, the rest of the contract (tier.h)
- *     vm_read.c   reading what was recorded, from go to the last answer after stop */
+ *     vm_read.c   reading what was recorded, from go to the last answer after stop
+ *     vm_clock.c  questions for the node's clocks */
 #ifndef ET_TIER_VM_H
 #define ET_TIER_VM_H
 
 #include "base/buf.h"
+#include "cluster/clocks.h"
 #include "jit/lines.h"
 #include "tier/vm_agent.h"
 #include "tier/functions.h"
@@ -54,6 +56,11 @@ struct vm {
     int64_t armed;                /* ms, what the timer is set to; -1: nothing */
     struct buf held;              /* principal blocks held back until the aggregations have come */
 
+    struct cluster_clock clock; /* the node's, as its answers have it */
+    int64_t clock_id;           /* id of the pending question for them, 0: none */
+    int64_t clock_asked;        /* when it left: monotonic, ns */
+    int64_t next_clock;         /* ms, when the next one is due */
+
     struct buf symbols; /* struct vm_symbol, in order of addresses: functions of stacks */
     struct arena names; /* their names and lines */
 
@@ -79,6 +86,17 @@ static inline struct vm *vm_of(struct tier *t)
 {
     return (struct vm *)(void *)t;
 }
+
+/* Sends a question for the node's clocks. Returns 0, or an error with a diagnostic. */
+int vm_clock_ask(struct vm *v, struct diags *d);
+/* Takes in the answer, `reply` after its ok; to be called as soon as it has come. Returns 0, or an
+ * error with a diagnostic. */
+int vm_clock_heard(struct vm *v, struct etf *reply, uint32_t arity, struct diags *d);
+/* Asks a few times, and waits for the answers; no reading may be pending. Returns 0, or an error
+ * with a diagnostic. */
+int vm_clock_begin(struct vm *v, struct diags *d);
+/* Implements tier_ops: clock. */
+int vm_clock(struct tier *t, struct cluster_ahead *out, struct diags *d);
 
 /* Notes that the program has begun to run: reads are due from now on. */
 void vm_read_begin(struct vm *v);

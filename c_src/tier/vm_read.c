@@ -443,6 +443,12 @@ static int cycle_step(struct vm *v, const struct tier_sink *sink, struct diags *
 static int cycle_begin(struct vm *v, unsigned what, struct diags *d)
 {
     int64_t now = clock_ms();
+    if (v->opt.clocks && v->running && v->clock_id == 0 && now >= v->next_clock) {
+        int e = vm_clock_ask(v, d);
+        if (e)
+            return e;
+        v->next_clock = now + CLUSTER_ASK_MS;
+    }
     v->cycle_at = now;
     v->todo = v->kinds = what & (PRINCIPAL | AGGS);
     v->nrecords = v->naggs = 0;
@@ -482,6 +488,12 @@ static int wait_answer(struct vm *v, int64_t deadline, const struct tier_sink *s
     if (id == v->stop_id && !v->stopped) {
         v->stopped = true;
         int e = agent_reply(&v->agent, &r, &arity, d);
+        return e ? e : 1;
+    }
+    if (id == v->clock_id) {
+        int e = agent_reply(&v->agent, &r, &arity, d);
+        if (e == 0)
+            e = vm_clock_heard(v, &r, arity, d);
         return e ? e : 1;
     }
     if (id != v->asked)

@@ -578,6 +578,8 @@ request(Request, Pid, S0) ->
 
 request(modules, _, _, S) -> % not from the code server, which may be busy, and whose answer other traces see
     {reply, {ok, lists:sort([M || M <- erlang:loaded(), erlang:module_loaded(M), not ours(M)])}, S};
+request(clock, _, _, S) ->
+    {reply, {ok, nif_clock()}, S};
 request(examine, _, _, S) ->
     {reply, {ok, erltrace_agent_doctor:examine(S)}, S};
 request({debug_info, Module}, _, _, S) when is_atom(Module) ->
@@ -1059,6 +1061,7 @@ trace(_, _, _, _, _) -> ok.
 nif_loaded() -> false.
 nif_guard() -> erlang:nif_error(not_loaded).
 nif_passes() -> erlang:nif_error(not_loaded).
+nif_clock() -> erlang:nif_error(not_loaded).
 nif_retire() -> erlang:nif_error(not_loaded).
 nif_funs(_Funs) -> erlang:nif_error(not_loaded).
 nif_start(_Otp) -> erlang:nif_error(not_loaded).

@@ -114,6 +114,7 @@ messages(#w{own = Own, s = #s{session = Session}} = W, Ms, N) ->
             end;
         {erltrace, _, _, modules} = M -> messages(answer(M, W), 0, N - 1);
         {erltrace, _, _, examine} = M -> messages(answer(M, W), 0, N - 1);
+        {erltrace, _, _, clock} = M -> messages(answer(M, W), 0, N - 1);
         {erltrace, _, _, {What, _}} = M when What =:= read; What =:= open; What =:= functions; What =:= bindings ->
             messages(answer(M, W), 0, N - 1);
         {erltrace, _, _, {enable, _, _, _}} = M when Session =/= undefined -> messages(answer(M, W), 0, N - 1);

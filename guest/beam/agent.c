@@ -110,6 +110,19 @@ static ERL_NIF_TERM nif_passes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
                                 : enif_make_badarg(env);
 }
 
+/* nif_clock() -> {Before, Wall, After}: what the clocks of the variables timestamp, walltimestamp
+ * and again timestamp show, one after another. */
+static ERL_NIF_TERM nif_clock(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    (void)argv;
+    if (!agent_is_server(env))
+        return enif_make_badarg(env);
+    const uint64_t before = monotonic_ns(), wall = clock_ns(CLOCK_REALTIME), after = monotonic_ns();
+    return enif_make_tuple3(env, enif_make_uint64(env, before), enif_make_uint64(env, wall),
+                            enif_make_uint64(env, after));
+}
+
 /* nif_start(Otp) -> ok: the calling process becomes the server. */
 static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -742,6 +755,7 @@ static ErlNifFunc functions[] = {
     {"trace", 5, tracer_trace, 0},
     {"nif_loaded", 0, nif_loaded, 0},
     {"nif_passes", 0, nif_passes, 0},
+    {"nif_clock", 0, nif_clock, 0},
     {"nif_start", 1, nif_start, 0},
     {"nif_funs", 1, nif_funs, 0},
     {"nif_alias", 3, nif_alias, 0},

@@ -60,7 +60,7 @@ main(Root) ->
 tests() ->
     [life, calls_are_counted, begin_end_tick_exit_error, returns, returns_of_one_function, switched_under_load, tail_calls_return_once, tail_loop_is_flat, body_recursion,
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, frames_before_it_runs, frames_while_they_go, spawns_and_exits, messages, scheduling,
-     collections, vtimestamp, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
+     collections, vtimestamp, clocks, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
      server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
      whole_module, heard_meanwhile, given_up_and_loaded, given_up_beside, ended_and_loaded, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, refused_by_the_loader, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, instructions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, answers_until, late_answers, suspended_processes, server_crashed, everything,
@@ -719,6 +719,18 @@ test(vtimestamp) ->
     ?assert(A2 - A1 < 100000000), % the sleep does not count
     ?assert(A3 - A2 > 5000000),
     ?assert(A3 =< All);
+
+%% What `clock` says is what D's clocks show: before a call is not after it.
+test(clocks) ->
+    A = trace([{?ENTRY, work(noop, 0), ?TIME}]),
+    Wall = os:system_time(nanosecond),
+    {ok, {B1, W1, E1}} = call(A, clock),
+    {_, normal} = agent_work:run(fun() -> agent_work:noop() end),
+    {ok, {B2, W2, E2}} = call(A, clock),
+    #{records := R} = finish(A),
+    [At] = [V || #{data := <<5:32/little, "entry", V:64/little>>} <- R],
+    ?equal([B1, E1, At, B2, E2], lists:sort([B1, E1, At, B2, E2])),
+    ?equal([Wall, W1, W2], lists:sort([Wall, W1, W2]));
 
 test(arguments) ->
     A = trace([{?ENTRY, work(leaf, 1), ?TEXTS}, {?RETURN, work(leaf, 1), ?TEXTS}, {?ENTRY, work(outer, 1), ?TEXTS}]),

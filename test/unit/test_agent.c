@@ -174,6 +174,7 @@ static void test_only_the_server_may(void **state)
           nif_binary("erlang4711", 10, false)}},
         {"nif_event", {nif_uint(PROBE_PORT_BUSY), pid, two}},
         {"nif_event_of", {program, nif_uint(PROBE_PORT_BUSY), pid, two}},
+        {"nif_clock", {none}},
         {"nif_ports", {nif_name("false")}},
         {"nif_unknown_ports", {nif_uint(0)}},
         {"nif_sweep", {nif_uint(0)}},
