@@ -321,6 +321,28 @@ typedef int erltrace_placed_fn(const struct erltrace_placed *p, void *arg);
 /* Calls fn for each target, after erltrace_go. Returns 0, what fn returned, or -1. */
 ERLTRACE_API int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg);
 
+/* How far the clocks of a node are ahead of this host's (negative: behind), now: the truth lies
+ * between offset - error and offset + error. This is known by round trips, however long each way
+ * takes, and holds while clocks run at rates that differ by at most 200 ppm, and unless one has
+ * been set or has stood still (a suspended machine) since the node last answered, a fifth of a
+ * second ago, or a second with rates that are as slow. */
+struct erltrace_clock {
+    const char *node;
+    int known;      /* 0: nothing can be said of timestamp; offset and error are 0 */
+    int64_t offset; /* of timestamp: the monotonic clock */
+    uint64_t error;
+    int wall_known; /* likewise of walltimestamp */
+    int64_t wall_offset;
+    uint64_t wall_error;
+    const char *text; /* all of it for people */
+};
+/* Returns 0 to continue, another value to end the walk. */
+typedef int erltrace_clock_fn(const struct erltrace_clock *c, void *arg);
+/* Calls fn for each node, after erltrace_go, if there are several: what records of one node say of
+ * time can then be compared with those of another. The clocks of a single node are not asked for,
+ * and fn is not called. Returns 0, what fn returned, or -1. */
+ERLTRACE_API int erltrace_clock_iter(erltrace_t *h, erltrace_clock_fn *fn, void *arg);
+
 struct erltrace_node {
     pid_t pid;         /* of the BEAM */
     const char *name;  /* of the node, without its host part if that cannot be seen; "" if it is not
@@ -365,7 +387,8 @@ struct erltrace_finding {
 typedef int erltrace_finding_fn(const struct erltrace_finding *f, void *arg);
 /* Connects to the targets and reports for each what is on the way to it ("found", "permitted",
  * "c_library", "processor", "jit", "release", "folders", "distribution", in this order), what can
- * be traced, and what prevents tracing. Traces nothing; erltrace_about_iter reports which probes a
+ * be traced, and what prevents tracing; with several targets also how far their clocks are ahead of
+ * this host's ("clock"). Traces nothing; erltrace_about_iter reports which probes a
  * release has. Returns 0, what fn returned, or -1: the errors of nodes. Then fn was called for the
  * targets before the one that could not be opened, and for what is on the way to that one, if it is
  * a process of this host. */

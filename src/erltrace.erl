@@ -35,7 +35,7 @@
 -export([subscribe/2, demand/2, unsubscribe/1, run/2, run/3, status/1, format_error/1]).
 -export([probe/1, probe/2, probe/3, probe/4, probe/5, probe/6, probe/7, probe/8, probe/9]).
 -export_type([handle/0, option/0, options/0, script/0, reason/0, diag/0, desc/0, text/0, value/0, entry/0, bucket/0, item/0, drop/0, fault/0,
-              subscription/0, progress/0, found/0, status/0, duration/0]).
+              subscription/0, progress/0, found/0, status/0, clock/0, duration/0]).
 
 -type handle() :: pid().
 %% A process, which may be monitored or linked to.
@@ -76,7 +76,9 @@
 %% The progress of placing probes in a node; `waiting': what another trace is setting there comes first; `total' is 0 at the beginning.
 -type subscription() :: #{demand => non_neg_integer(), max => pos_integer(), every => pos_integer() | undefined, records => boolean(),
                           progress => boolean(), pid => pid()}.
--type status() :: #{state := none | running | stopping | done | failed, atom() => term()}.
+-type clock() :: #{node := binary(), offset => integer(), error => non_neg_integer(), wall_offset => integer(), wall_error => non_neg_integer()}.
+%% By how many ns the clocks of a node are ahead of those of the port program's host: `timestamp', within `error' on either side, and `walltimestamp'.
+-type status() :: #{state := none | running | stopping | done | failed, clocks := [clock()], atom() => term()}.
 -type duration() :: non_neg_integer() | infinity.
 -type found() :: #{aggregations := [{text(), [entry()]}], records := [item()], events := [item()], status := status()}.
 
@@ -228,7 +230,7 @@ close(Handle) ->
     receive {'DOWN', Monitor, process, Handle, _} -> ok end.
 
 %% @doc Returns the status of the trace: `state', `fired', `recorded', `drops', `errors', `exited' with the `status' of exit(), `probes',
-%% `targets', `filled' (clauses for whose record a buffer had no room, which ended the trace), `queued' and `queue_drops' ...
+%% `targets', `clocks' (of several nodes, against each other), `filled' (clauses for whose record a buffer had no room, which ended the trace), `queued' and `queue_drops' ...
 -spec status(handle()) -> {ok, status()} | {error, reason()}.
 status(Handle) ->
     erltrace_handle:call(Handle, status).

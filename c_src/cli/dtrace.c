@@ -304,8 +304,10 @@ static int start(struct run *r)
     if (destructive && !r->a->json && !run_option(r, "quiet"))
         screen_message(&r->screen, "allowing destructive actions");
     give_up_privileges(r);
-    if (r->a->verbose)
+    if (r->a->verbose) {
         tell_placed(r);
+        tell_clocks(r);
+    }
     return EXIT_OK;
 }
 
@@ -359,6 +361,8 @@ static int trace(struct run *r)
         return EXIT_ERROR;
     }
     tell_filled(r);
+    if (r->a->verbose && signals <= 1)
+        tell_clocks(r);
     if (signals <= 1)
         tell_silence(r);
     const struct erltrace_status *st = erltrace_status(r->h);

@@ -200,6 +200,39 @@ void tell_placed(struct run *r)
     erltrace_placed_iter(r->h, placed, r);
 }
 
+static void put_clock(struct buf *b, const struct erltrace_clock *c)
+{
+    buf_adds(b, "{\"type\":\"clock\"");
+    json_text_field(b, "node", c->node);
+    if (c->known)
+        buf_printf(b, ",\"offset\":%" PRId64 ",\"error\":%" PRIu64, c->offset, c->error);
+    else
+        buf_adds(b, ",\"offset\":null,\"error\":null");
+    if (c->wall_known)
+        buf_printf(b, ",\"wall_offset\":%" PRId64 ",\"wall_error\":%" PRIu64 "}\n", c->wall_offset,
+                   c->wall_error);
+    else
+        buf_adds(b, ",\"wall_offset\":null,\"wall_error\":null}\n");
+}
+
+static int clock_of(const struct erltrace_clock *c, void *arg)
+{
+    struct run *r = arg;
+    struct buf b = BUF_INIT;
+    if (!r->a->json) {
+        screen_message(&r->screen, "clock of %s: %s", c->node, c->text);
+        return 0;
+    }
+    put_clock(&b, c);
+    put_buf(r, &b);
+    return 0;
+}
+
+void tell_clocks(struct run *r)
+{
+    erltrace_clock_iter(r->h, clock_of, r);
+}
+
 /* -- probes ------------------------------------------------------------------------------------ */
 
 /* Writes "OTP 25, 27: vm tier": releases with the same support share a line. */

@@ -27,6 +27,8 @@ void tell_matched(struct run *r);
 void tell_stability(struct run *r);
 /* Prints what was set in each target. */
 void tell_placed(struct run *r);
+/* Prints how far the clocks of several nodes are ahead of this host's. */
+void tell_clocks(struct run *r);
 /* silent.c: reports that a full buffer has ended the trace (bufpolicy=fill). */
 void tell_filled(struct run *r);
 /* Reports that a finished trace produced nothing, with the likeliest reason. */

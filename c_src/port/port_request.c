@@ -601,6 +601,33 @@ static enum outcome do_consume(struct port *p, struct etf *r)
     return OUT_LATER;
 }
 
+struct clock_list {
+    struct buf *out;
+    uint32_t n;
+};
+
+static int put_clock(const struct erltrace_clock *c, void *arg)
+{
+    struct clock_list *l = arg;
+    etf_put_map(l->out, 1u + (c->known ? 2 : 0) + (c->wall_known ? 2 : 0));
+    etf_put_atom(l->out, "node");
+    etf_put_text(l->out, c->node);
+    if (c->known) {
+        etf_put_atom(l->out, "offset");
+        etf_put_int(l->out, c->offset);
+        etf_put_atom(l->out, "error");
+        etf_put_uint(l->out, c->error);
+    }
+    if (c->wall_known) {
+        etf_put_atom(l->out, "wall_offset");
+        etf_put_int(l->out, c->wall_offset);
+        etf_put_atom(l->out, "wall_error");
+        etf_put_uint(l->out, c->wall_error);
+    }
+    l->n++;
+    return 0;
+}
+
 static enum outcome do_status(struct port *p, struct etf *r)
 {
     const struct erltrace_status *s = erltrace_status(p->h);
@@ -618,7 +645,7 @@ static enum outcome do_status(struct port *p, struct etf *r)
     uint32_t n = sizeof numbers / sizeof numbers[0];
     bool failed = s->state == ERLTRACE_STATE_FAILED;
     (void)r;
-    etf_put_map(&p->value, n + 4 + failed);
+    etf_put_map(&p->value, n + 5 + failed);
     for (uint32_t i = 0; i < n; i++) {
         etf_put_atom(&p->value, numbers[i].key);
         etf_put_uint(&p->value, numbers[i].value);
@@ -631,6 +658,12 @@ static enum outcome do_status(struct port *p, struct etf *r)
     etf_put_int(&p->value, s->status);
     etf_put_atom(&p->value, "targets");
     etf_put_text(&p->value, erltrace_targets(p->h));
+    etf_put_atom(&p->value, "clocks");
+    struct clock_list clocks = {&p->value, 0};
+    size_t list = etf_list_begin(&p->value);
+    if (port_has_begun(p) && !failed)
+        erltrace_clock_iter(p->h, put_clock, &clocks);
+    etf_list_finish(&p->value, list, clocks.n);
     if (failed) {
         etf_put_atom(&p->value, "error");
         port_put_error(&p->value, port_code(p->failure), buf_str(&p->failure_text));

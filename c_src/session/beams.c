@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "session/handle.h"
+#include "cluster/clocks.h"
 #include "base/err.h"
+#include "util/buftext.h"
 #include "wire/node.h"
 
 /* The handle's cookie: given, or the first line of the file given. */
@@ -47,6 +49,23 @@ static void found(void *arg, const struct tier_finding *f)
                           x->arg);
 }
 
+/* Reports how far the clocks of one of several nodes are ahead. */
+static int find_clock(struct session *s, struct tier *t, struct examination *x)
+{
+    struct cluster_ahead a;
+    struct buf text = BUF_INIT;
+    if (!session_clocks(s) || t->ops->clock == NULL)
+        return 0;
+    int rc = t->ops->clock(t, &a, &s->diags);
+    if (rc == 0) {
+        cluster_ahead_text(&a, &text);
+        found(x, &(struct tier_finding){"clock", a.timestamp.known ? "ok" : "note", buf_str(&text),
+                                        ""});
+    }
+    buf_free(&text);
+    return rc;
+}
+
 int erltrace_examine(erltrace_t *h, erltrace_finding_fn *fn, void *arg)
 {
     struct examination x = {.fn = fn, .arg = arg};
@@ -68,6 +87,8 @@ int erltrace_examine(erltrace_t *h, erltrace_finding_fn *fn, void *arg)
         x.result = api_look_report(h, i, x.target, fn, arg);
         if (x.result == 0 && t->ops->examine != NULL)
             rc = t->ops->examine(t, &x.otp, found, &x, &h->session.diags);
+        if (rc == 0 && x.result == 0)
+            rc = find_clock(&h->session, t, &x);
     }
     if (opened != 0 && x.result == 0) /* of the last one that was tried */
         x.result = api_look_report(h, h->session.ntiers, NULL, fn, arg);

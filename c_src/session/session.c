@@ -510,6 +510,7 @@ static int enable(struct session *s, struct session_tier *t)
         .records = s->record,
         .nrecords = s->nrecords,
         .aggs_with_records = acts_on_aggregations(&s->img),
+        .clocks = session_clocks(s),
         .child = s->child};
     if (!speculates(&s->img))
         asked.cleanrate = 0;

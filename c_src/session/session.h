@@ -280,6 +280,11 @@ void session_wait_end(struct session *s);
 void api_probe_fill(struct api_probe *out, enum probe_kind kind, uint32_t id, const char *prov,
                     const char *mod, const char *func, const char *name, const char *node);
 
+/* -- offsets.c --------------------------------------------------------------------------------- */
+
+/* Returns whether there are several nodes, whose clocks are compared. */
+bool session_clocks(const struct session *s);
+
 /* -- costs.c ----------------------------------------------------------------------------------- */
 
 /* Returns ns, spent over all threads, in permille of the time that one thread could run: the

@@ -31,6 +31,10 @@ nodes_test() ->
     calls_in(A, 10),
     calls_in(B, 100),
     ?assertEqual(111, counted(H, 111)),
+    {ok, #{clocks := Clocks}} = erltrace:status(H), % all are of this host
+    ?assertEqual(lists:sort([A, B, node()]), lists:sort([binary_to_atom(iolist_to_binary(N)) || #{node := N} <- Clocks])),
+    ?assertEqual([], [C || #{offset := O, error := E, wall_offset := W, wall_error := F} = C <- Clocks, abs(O) > E orelse abs(W) > F]),
+    ?assertEqual(3, length([known || #{offset := _, wall_offset := _} <- Clocks])),
     stop(PeerA, A),
     ?assertMatch(#{lost := 1}, await(fun() -> {ok, S} = erltrace:status(H), case S of #{lost := 1} -> S; _ -> false end end)),
     calls(1),

@@ -94,6 +94,13 @@ static int no_placed(const struct erltrace_placed *p, void *arg)
     return 0;
 }
 
+static int no_clock(const struct erltrace_clock *c, void *arg)
+{
+    (void)c;
+    (void)arg;
+    return 1;
+}
+
 static int no_probe(const struct erltrace_probe *p, void *arg)
 {
     (void)p;
@@ -133,6 +140,7 @@ static void null_is_no_handle(void **state)
     assert_null(erltrace_enabled(NULL));
     assert_int_equal(erltrace_capabilities(NULL), UINT64_MAX);
     assert_int_equal(erltrace_placed_iter(NULL, no_placed, NULL), -1);
+    assert_int_equal(erltrace_clock_iter(NULL, no_clock, NULL), -1);
     assert_int_equal(erltrace_node_iter(NULL, NULL, NULL), -1);
     assert_int_equal(erltrace_agent_iter(NULL, NULL, NULL), -1);
     assert_null(erltrace_program_strcompile(NULL, "a", ERLTRACE_SPEC_NAME, "BEGIN", 0, NULL));
@@ -210,6 +218,7 @@ static void order_is_checked(void **state)
     assert_int_equal(erltrace_target_local(h), 0);
     REFUSED(erltrace_target_node(h, "a@b", NULL), -1);
     REFUSED(erltrace_placed_iter(h, no_placed, NULL), -1);
+    REFUSED(erltrace_clock_iter(h, no_clock, NULL), -1);
     REFUSED(erltrace_go(h), -1); /* no program */
     erltrace_close(h);
     h = with_program("BEGIN { exit(0); }");
@@ -1009,6 +1018,8 @@ static void what_is_set_can_be_walked(void **state)
     assert_string_equal(buf_str(&s.text), ": 1 of 2, flags , 0 functions\n");
     s.answer = 17;
     assert_int_equal(erltrace_placed_iter(s.h, describe_placed, &s), 17);
+    assert_int_equal(erltrace_clock_iter(s.h, NULL, NULL), -1);
+    assert_int_equal(erltrace_clock_iter(s.h, no_clock, NULL), 0); /* its clocks are ours */
     erltrace_close(s.h);
     buf_free(&s.text);
 }
