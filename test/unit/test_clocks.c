@@ -183,26 +183,27 @@ static void leaps_are_seen(void **state)
     }
 }
 
-/* Half a round trip, and the drift since. */
+/* Half a round trip, and the drift since, rounded up. */
 static void the_error_is_half_the_round_trip(void **state)
 {
+    const int64_t took = 80 * US + 1;
     struct cluster_clock c = {0};
     (void)state;
     assert_false(cluster_clock_at(&c, 5).timestamp.known);
     struct cluster_answer a = {.asked = 10 * S,
                                .there = {13 * S, 7 * S, 13 * S},
-                               .here = {10 * S + 80 * US, 5 * S, 10 * S + 80 * US}};
+                               .here = {10 * S + took, 5 * S, 10 * S + took}};
     assert_true(cluster_clock_add(&c, &a));
-    struct cluster_ahead at = cluster_clock_at(&c, 10 * S + 80 * US);
-    assert_int_equal(at.timestamp.low, 3 * S - 80 * US);
-    assert_int_equal(at.timestamp.high, 3 * S + 16); /* 80 us of drift at 200 ppm */
-    assert_int_equal(cluster_offset(&at.timestamp), 3 * S - 40 * US + 8);
-    assert_int_equal(cluster_error(&at.timestamp), 40 * US + 8);
-    /* The wall clock there is 6 s behind the monotonic one, ours 5.00008 s. */
+    struct cluster_ahead at = cluster_clock_at(&c, 10 * S + took);
+    assert_int_equal(at.timestamp.low, 3 * S - took);
+    assert_int_equal(at.timestamp.high, 3 * S + 17); /* 200 ppm of 80.001 us */
+    assert_int_equal(cluster_offset(&at.timestamp), 3 * S - took + 40009);
+    assert_int_equal(cluster_error(&at.timestamp), 40009);
+    /* The wall clock there is 6 s behind the monotonic one, ours 5.000080001 s. */
     assert_int_equal(at.walltimestamp.low, 2 * S);
-    at = cluster_clock_at(&c, 11 * S + 80 * US);
-    assert_int_equal(at.timestamp.low, 3 * S - 280 * US);
-    assert_int_equal(at.timestamp.high, 3 * S + 200 * US + 16);
+    at = cluster_clock_at(&c, 11 * S + took);
+    assert_int_equal(at.timestamp.low, 3 * S - took - 200 * US);
+    assert_int_equal(at.timestamp.high, 3 * S + 200 * US + 17);
 }
 
 /* The best of many answers counts, and it is forgotten when it is old. */
