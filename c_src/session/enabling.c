@@ -148,7 +148,15 @@ static int64_t process_of(const struct tier_probe *p)
     return *end == '\0' ? process : 0;
 }
 
-bool session_wants(struct session *s, const struct tier_probe *p, struct tier_binding *b)
+/* Returns the name of a tier's node as the program reads it; NULL: it is not known. */
+static const char *node_of(struct tier *t)
+{
+    const char *name = t->ops->node != NULL ? t->ops->node(t) : NULL;
+    return name != NULL ? known(name) : NULL;
+}
+
+bool session_wants(struct session *s, struct tier *t, const struct tier_probe *p,
+                   struct tier_binding *b)
 {
     struct probe_pids pids;
     bool function = p->kind >= PROBE_FN_ENTRY;
@@ -168,6 +176,7 @@ bool session_wants(struct session *s, const struct tier_probe *p, struct tier_bi
         .mfa = function ? function_text(p, &s->text) : NULL,
         /* in a script of both worlds clauses see its number on this host */
         .process = s->mixed ? 0 : process_of(p),
+        .node = node_of(t),
     };
     bool restricts = process == PROBE_PROCESS_TRACED;
     enum decide_verdict v =
@@ -194,6 +203,8 @@ static const char *meant(struct session *s, uint32_t clause, const struct sessio
                             "pid is the node's process in the operating system, here %lld; one of "
                             "Erlang is args[0] == \"<0.87.0>\"",
                             (long long)process_of(p));
+    if (looks & DECIDE_LOOKS_NODE)
+        return "node is the whole name, as in \"shop@host\"";
     if (function && (looks & DECIDE_LOOKS_FUNC))
         return arena_printf(&s->arena, "probefunc has the arity, as in \"%s\"", p->func);
     if (function && (looks & DECIDE_LOOKS_ARG1)) {

@@ -300,7 +300,7 @@ static int matched(void *arg, const struct tier_probe *p)
                                                 (size_t)(runs - s->tier)};
     s->nwatched += p->kind >= PROBE_PROCESS_SPAWN;
     struct tier_binding b = {epid, m->clause, p->id, NULL, false};
-    if (session_wants(s, p, &b)) {
+    if (session_wants(s, t->t, p, &b)) {
         const bool passes = t != runs && (s->flags & ERLTRACE_O_CHECK) == 0;
         const int err = passes ? session_pass(s, t, p, &b) : 0;
         if (err != 0)

@@ -293,9 +293,10 @@ uint32_t session_cost_part(const struct event_cost *c, uint64_t ns);
 
 /* -- enabling.c -------------------------------------------------------------------------------- */
 
-/* Returns whether a clause must be placed on a probe. b names the clause; its `pids` is filled in.
- */
-bool session_wants(struct session *s, const struct tier_probe *p, struct tier_binding *b);
+/* Returns whether a clause must be placed on a probe of a tier. b names the clause; its `pids` is
+ * filled in. */
+bool session_wants(struct session *s, struct tier *t, const struct tier_probe *p,
+                   struct tier_binding *b);
 /* The probes that a clause's description has matched. */
 struct session_matched {
     size_t count, left_out, instructions; /* probes; see tier_binding and tier_probe */

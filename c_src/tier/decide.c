@@ -59,7 +59,7 @@ struct decider {
     struct exec x;
     struct arena arena;
     struct flow *ahead; /* by instruction: what jumps bring there */
-    uint8_t *looks;     /* by clause: what its predicate reads, as far as it was asked about */
+    uint16_t *looks;    /* by clause: what its predicate reads, as far as it was asked about */
     bool *opaque;       /* by clause: its predicate cannot be decided */
     uint32_t waiting;   /* of `ahead`, those that are live */
     uint32_t most_code; /* elements of `ahead` */
@@ -96,6 +96,7 @@ static unsigned look_of(uint32_t in)
     case DIF_BUILTIN_id:
     case DIF_BUILTIN_epid: return DECIDE_LOOKS_NUMBER;
     case DIF_BUILTIN_pid: return DECIDE_LOOKS_PROCESS;
+    case DIF_BUILTIN_node: return DECIDE_LOOKS_NODE;
     default: return 0;
     }
 }
@@ -113,7 +114,7 @@ static void survey(struct decider *d)
         const uint32_t *code = img->code + img->clauses[c].code;
         uint32_t n = img->clauses[c].npred, strings = 0;
         for (uint32_t i = 0; i < n; i++) {
-            d->looks[c] |= (uint8_t)look_of(code[i]);
+            d->looks[c] |= (uint16_t)look_of(code[i]);
             strings += makes_string(code[i]);
         }
         d->opaque[c] = n > MOST_CODE || strings > ENGINE_SCRATCH_STRINGS;
@@ -133,7 +134,7 @@ struct decider *decider_new(const struct dif_image *img)
         size_mul(ENGINE_SCRATCH_STRINGS, size_up(size_add(img->strsize, 9), 8));
     if (size_fits(scratch, &d->e.scratch_size))
         d->ts.scratch = arena_alloc(&d->arena, scratch);
-    d->looks = arena_alloc(&d->arena, size_add(img->nclauses, 1));
+    d->looks = arena_array(&d->arena, size_add(img->nclauses, 1), sizeof *d->looks);
     d->opaque = arena_array(&d->arena, size_add(img->nclauses, 1), sizeof *d->opaque);
     if (d->ts.scratch != NULL && d->looks != NULL && d->opaque != NULL) {
         survey(d);
@@ -342,6 +343,7 @@ static struct known builtin(const struct decider *d, unsigned which)
     case DIF_BUILTIN_epid: return p->unnumbered ? any : number(p->epid);
     case DIF_BUILTIN_pid: return p->process != 0 ? number((uint64_t)p->process) : any;
     case DIF_BUILTIN_execname: return text(NULL);
+    case DIF_BUILTIN_node: return text(p->node);
     default: return any;
     }
 }
@@ -581,6 +583,7 @@ static bool as_before(const struct decider *d, uint32_t clause, const struct dec
            ((looks & DECIDE_LOOKS_FUNC) == 0 || same_text(l->func, p->func)) &&
            ((looks & DECIDE_LOOKS_NAME) == 0 || same_text(l->name, p->name)) &&
            ((looks & DECIDE_LOOKS_PROCESS) == 0 || l->process == p->process) &&
+           ((looks & DECIDE_LOOKS_NODE) == 0 || same_text(l->node, p->node)) &&
            ((looks & DECIDE_LOOKS_ARG0) == 0 || l->pid == p->pid) &&
            ((looks & DECIDE_LOOKS_ARG1) == 0 ||
             (l->function == p->function && same_text(l->mfa, p->mfa)));
@@ -589,7 +592,7 @@ static bool as_before(const struct decider *d, uint32_t clause, const struct dec
 /* Makes the texts of a probe readable for subroutines. */
 static void show(struct decider *d, const struct decide_probe *p)
 {
-    const char *s[] = {p->prov, p->mod, p->func, p->name, p->mfa};
+    const char *s[] = {p->prov, p->mod, p->func, p->name, p->mfa, p->node};
     d->ctx.nranges = d->ctx.ntexts = 0;
     for (unsigned i = 0; i < sizeof s / sizeof *s; i++)
         if (s[i] != NULL)

@@ -34,11 +34,12 @@ struct decide_probe {
     /* As the tier will show it; NULL: the text is unknown. */
     const char *prov, *mod, *func, *name;
     uint32_t id, epid;
-    bool unnumbered; /* neither its id nor its EPID is known */
-    bool pid;        /* argument 0 is the text of a process's id */
-    bool function;   /* argument 1 is the text of a function's name */
-    const char *mfa; /* ... this one; NULL: unknown */
-    int64_t process; /* operating system process where the probe fires; 0: unknown */
+    bool unnumbered;  /* neither its id nor its EPID is known */
+    bool pid;         /* argument 0 is the text of a process's id */
+    bool function;    /* argument 1 is the text of a function's name */
+    const char *mfa;  /* ... this one; NULL: unknown */
+    const char *node; /* the name of the node; NULL: unknown */
+    int64_t process;  /* operating system process where the probe fires; 0: unknown */
 };
 
 /* What a predicate reads, as a set. */
@@ -50,7 +51,8 @@ enum decide_look {
     DECIDE_LOOKS_NUMBER = 1 << 4,
     DECIDE_LOOKS_ARG0 = 1 << 5,
     DECIDE_LOOKS_ARG1 = 1 << 6,
-    DECIDE_LOOKS_PROCESS = 1 << 7
+    DECIDE_LOOKS_PROCESS = 1 << 7,
+    DECIDE_LOOKS_NODE = 1 << 8
 };
 
 enum {

@@ -431,6 +431,7 @@ static struct filter_value builtin(unsigned which)
     case DIF_BUILTIN_probemod:
     case DIF_BUILTIN_probefunc:
     case DIF_BUILTIN_probename:
+    case DIF_BUILTIN_node:
     case DIF_BUILTIN_execname: return (struct filter_value){TEXT, 0};
     default: return unknown();
     }

@@ -256,6 +256,9 @@ struct tier_ops {
     /* Returns the target in words for people and JSON: "rabbit@host"; "" for the local tier.
      * Borrowed. */
     const char *(*target)(struct tier *t);
+    /* Returns what D's `node` is at every event of this tier; NULL: unknown. Valid until the tier
+     * closes. May be NULL. */
+    const char *(*node)(struct tier *t);
     /* Returns whether another tier of the same ops has the same target. May be NULL. */
     bool (*same)(struct tier *t, struct tier *other);
     /* Code loaded while a program runs can bring new probes. Returns whether there may be some

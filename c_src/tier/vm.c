@@ -704,6 +704,11 @@ static const char *vm_target(struct tier *t)
     return vm_of(t)->node;
 }
 
+static const char *vm_node(struct tier *t)
+{
+    return vm_of(t)->called[0] != '\0' ? vm_of(t)->called : NULL;
+}
+
 static int vm_fd(struct tier *t)
 {
     return vm_of(t)->epoll;
@@ -756,6 +761,7 @@ static const struct tier_ops vm_ops = {
     .close = vm_close,
     .unfetched = vm_unfetched,
     .target = vm_target,
+    .node = vm_node,
     .same = vm_same,
     .fd = vm_fd,
     .grown = vm_grown,
@@ -808,6 +814,8 @@ static int open_consumer(struct vm *v, const struct agent_options *opt, struct d
             v->passes = etf_uint(&r);
         else if (strcmp(key, "otp") == 0)
             otp = (int)etf_uint(&r);
+        else if (strcmp(key, "node") == 0)
+            etf_atom(&r, v->called);
         else if (strcmp(key, "cpus") == 0)
             v->ncpus = (uint32_t)etf_uint(&r);
         else if (strcmp(key, "warnings") == 0)

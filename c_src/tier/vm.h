@@ -19,7 +19,8 @@ struct vm {
     struct conn *conn;
     struct vm_agent agent;
     struct catalog catalog;
-    char node[256];
+    char node[256];            /* its name as we were told it */
+    char called[ETF_ATOM_MAX]; /* ... and as the agent knows it, which D's `node` is */
     pid_t os_pid;
     uint64_t passes; /* an address: of erltrace_event (beam/agent.h) */
     uint32_t ncpus;

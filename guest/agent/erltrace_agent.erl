@@ -373,7 +373,7 @@ failure(Class, Reason, Stack) ->
 start_library(Nif, Dirs, S) ->
     case load_library(Nif, Dirs) of
         ok ->
-            ok = nif_start(S#s.otp),
+            ok = nif_start(S#s.otp, S#s.node),
             _ = nif_funs(funs(101, 102, 103, 104, 105)), % if false, sizes of what has a fun in it are not known
             erltrace_agent_others:sweep(S),
             Alias = alias(),
@@ -558,7 +558,7 @@ request({open, Lease}, Pid, #s{consumers = Cs, nif = Nif} = S) when is_integer(L
             C = #c{pid = Pid, monitor = monitor_consumer(Pid), lease = Lease, heard = Heard},
             lease_until(Heard + Lease, Pid),
             Info = [{pid, list_to_integer(os:getpid())}, {otp, S#s.otp},
-                    {erts, unicode:characters_to_binary(erlang:system_info(version))}, {node, node()},
+                    {erts, unicode:characters_to_binary(erlang:system_info(version))}, {node, S#s.node},
                     {schedulers, erlang:system_info(schedulers)}, {cpus, cpus()}, {passes, nif_passes()},
                     {warnings, []}],
             {reply, {ok, Info}, S#s{consumers = Cs#{Pid => C}, expected = max(0, S#s.expected - 1)}}
@@ -1064,7 +1064,7 @@ nif_passes() -> erlang:nif_error(not_loaded).
 nif_clock() -> erlang:nif_error(not_loaded).
 nif_retire() -> erlang:nif_error(not_loaded).
 nif_funs(_Funs) -> erlang:nif_error(not_loaded).
-nif_start(_Otp) -> erlang:nif_error(not_loaded).
+nif_start(_Otp, _Node) -> erlang:nif_error(not_loaded).
 nif_alias(_Alias, _Pid, _Reference) -> erlang:nif_error(not_loaded).
 nif_gate(_Open) -> erlang:nif_error(not_loaded).
 nif_enable(_Image, _Options, _Bindings, _Provider) -> erlang:nif_error(not_loaded).

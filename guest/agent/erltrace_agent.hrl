@@ -114,6 +114,7 @@
 -record(s, {
     nif :: binary() | undefined,   % digest of the library, once it is loaded
     otp :: pos_integer(),
+    node = node() :: node(),       % its name when the agent started: consumers connect through distribution, and leave when it gets another one
     has :: non_neg_integer(),      % the features of this release: bits OTP_* for ?HAS
     terms = [] :: [{string(), string()}], % what the VM's arguments say of them
     session :: legacy | undefined | term(), % `legacy`: before OTP 27. Else the strong handle; the session lives as long as it is here

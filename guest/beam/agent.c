@@ -27,7 +27,6 @@
 #include "beam/probe/oncpu.h"
 #include "beam/probe/oncpu_dirty.h"
 #include "beam/probe/inside.h"
-#include "beam/nodename.h"
 #include "beam/values.h"
 
 struct agent agent;
@@ -123,24 +122,25 @@ static ERL_NIF_TERM nif_clock(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
                             enif_make_uint64(env, after));
 }
 
-/* nif_start(Otp) -> ok: the calling process becomes the server. */
+/* nif_start(Otp, Node) -> ok: the calling process becomes the server of the node of this name. */
 static ERL_NIF_TERM nif_start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     ErlNifPid self;
     int otp;
-    if (!enif_get_int(env, argv[0], &otp) || !enif_self(env, &self))
+    if (!enif_get_int(env, argv[0], &otp) || !enif_is_atom(env, argv[1]) || !enif_self(env, &self))
         return enif_make_badarg(env);
     if (atomic_exchange(&agent.starting, true)) /* a library serves one server only */
         return enif_make_badarg(env);
     /* The name stays: consumers connect through distribution, and leave when it is restarted. */
-    if (!nodename_encoded(env, enif_make_pid(env, &self), &agent.node))
-        agent.node = 0;
+    agent.node = argv[1];
     agent.features = otp_features(otp);
     agent.sizes = term_sizes_of(otp);
     frozen_learn(&agent.sizes);
     term_init(env, otp);
     term_text_init(otp);
+    if (!term_atom(env, agent.node, agent.node_text, sizeof agent.node_text))
+        agent.node_text[0] = '\0';
     shapes_init(otp);
     load_calibrate();
     agent.sessions = agent_has(OTP_TRACE_SESSIONS);
@@ -756,7 +756,7 @@ static ErlNifFunc functions[] = {
     {"nif_loaded", 0, nif_loaded, 0},
     {"nif_passes", 0, nif_passes, 0},
     {"nif_clock", 0, nif_clock, 0},
-    {"nif_start", 1, nif_start, 0},
+    {"nif_start", 2, nif_start, 0},
     {"nif_funs", 1, nif_funs, 0},
     {"nif_alias", 3, nif_alias, 0},
     {"nif_guard", 0, nif_guard, 0},

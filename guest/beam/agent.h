@@ -227,7 +227,8 @@ struct agent {
     _Atomic bool loading;                /* calls of functions without bindings are counted */
     _Atomic(struct framed *) framed; /* frames.h: functions whose calls leave frames, NULL: none */
     uint32_t features;               /* otp_features of this VM */
-    ERL_NIF_TERM node;               /* this node's name; 0 when it cannot be known */
+    ERL_NIF_TERM node;               /* this node's name, an atom; it stays: see nif_start */
+    char node_text[TERM_ATOM];       /* ... as a text */
     struct term_sizes sizes;
     struct atoms atom;
     ERL_NIF_TERM nil; /* [], of which there is only one */

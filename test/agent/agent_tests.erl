@@ -876,7 +876,7 @@ test(gate_first) ->
 test(asked_before_start) ->
     M = library(),
     ?equal(discard, M:enabled(trace_status, self(), [])),
-    ok = M:nif_start(otp()),
+    ok = M:nif_start(otp(), node()),
     ?equal(trace, M:enabled(trace_status, self(), [])),
     code:delete(M), code:purge(M);
 
@@ -885,7 +885,7 @@ test(asked_before_start) ->
 test(asked_when_dead) ->
     M = library(),
     Me = self(),
-    {Server, Monitor} = spawn_monitor(fun() -> ok = M:nif_start(otp()), Me ! started, receive stop -> ok end end),
+    {Server, Monitor} = spawn_monitor(fun() -> ok = M:nif_start(otp(), node()), Me ! started, receive stop -> ok end end),
     receive started -> ok end,
     P = spawn(fun() -> receive stop -> ok end end),
     1 = erlang:trace(P, true, ['receive', {tracer, M, []}]),
@@ -1226,7 +1226,7 @@ test(filters_are_set) ->
 %% guest/words/shapes.list fires what it should; with an element more, one less, or one of another type it is a drop, and nothing else.
 test(shapes) ->
     M = library(),
-    ok = M:nif_start(otp()),
+    ok = M:nif_start(otp(), node()),
     Local = work(calls, 1),
     Kinds = lists:seq(10, 21) ++ lists:seq(25, 36) ++ lists:seq(60, 78) ++ [129, 130],
     {ok, P, _, _, _, _} =

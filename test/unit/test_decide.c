@@ -19,6 +19,7 @@ static const struct decide_probe map2 = {
     .pid = true,
     .function = true,
     .mfa = "lists:map/2",
+    .node = "shop@host",
 };
 
 static const struct {
@@ -29,6 +30,9 @@ static const struct {
     /* what a probe is called */
     {"pid == 4711", DECIDE_ALWAYS, ""},
     {"pid == 87", DECIDE_NEVER, ""},
+    {"node == \"shop@host\"", DECIDE_ALWAYS, ""},
+    {"node == \"store@host\"", DECIDE_NEVER, ""},
+    {"strstr(node, \"shop@\") != NULL && pid == 87", DECIDE_NEVER, ""},
     {"probefunc == \"map/2\"", DECIDE_ALWAYS, ""},
     {"probefunc == \"map/3\"", DECIDE_NEVER, ""},
     {"probefunc != \"map/3\"", DECIDE_ALWAYS, ""},
@@ -226,6 +230,16 @@ static void test_probes(void **state)
     assert_int_equal(decide(dec, 0, &p, NULL), DECIDE_MAYBE);
     p.func = "y";
     p.unnumbered = true;
+    assert_int_equal(decide(dec, 0, &p, NULL), DECIDE_MAYBE);
+    decider_free(dec);
+    d_close(&d);
+    compile_predicate(&d, "node == \"shop@host\"");
+    dec = decider_new(&d.img);
+    p = map2;
+    assert_int_equal(decide(dec, 0, &p, NULL), DECIDE_ALWAYS);
+    p.node = "store@host"; /* the same probe of another node */
+    assert_int_equal(decide(dec, 0, &p, NULL), DECIDE_NEVER);
+    p.node = NULL;
     assert_int_equal(decide(dec, 0, &p, NULL), DECIDE_MAYBE);
     decider_free(dec);
     d_close(&d);

@@ -73,8 +73,8 @@ static int start(void **state)
     id[0] = nif_pid(PROCESS, true);
     id[1] = nif_pid(ANOTHER, true);
     assert_int_equal(library->load(nif_env, NULL, nif_nil()), 0);
-    const ERL_NIF_TERM otp = nif_int(nif_otp);
-    nif_call(library, "nif_start", &otp);
+    const ERL_NIF_TERM otp_and_node[] = {nif_int(nif_otp), nif_name("etw@host")};
+    nif_call(library, "nif_start", otp_and_node);
     memset(process, 0, sizeof process);
     memset(record, 0, sizeof record);
     runs(0);

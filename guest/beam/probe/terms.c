@@ -348,6 +348,7 @@ uint64_t terms_about_nothing(struct engine_ctx *ctx, unsigned builtin, uint64_t 
     static const char none[1] = "";
     (void)index;
     switch (builtin) {
+    case DIF_BUILTIN_node: return event_constant(event_of(ctx), agent.node_text);
     case DIF_BUILTIN_class:
     case DIF_BUILTIN_erlpid:
     case DIF_BUILTIN_erlname:
@@ -375,6 +376,7 @@ uint64_t terms_about(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
     case DIF_BUILTIN_erlname: return once(ev, builtin, name);
     case DIF_BUILTIN_erlfunc: return once(ev, builtin, function);
     case DIF_BUILTIN_erlcaller: return caller(ev);
+    case DIF_BUILTIN_node: return terms_about_nothing(ctx, builtin, index);
     default: return event_here(ev, builtin);
     }
 }

@@ -1,7 +1,7 @@
 /* ENODEV is near, but nobody means it; NULL is meant. */
 BEGIN
 {
-	trace(node);
+	trace(quux);
 	trace(null);
 	trace(ENODEW);
 }
