@@ -233,6 +233,14 @@ ERLTRACE_API int erltrace_target_host(erltrace_t *h);
 /* Adds a running node by name; a short name without @ is on this host. cookie NULL: the handle's
  * cookie. */
 ERLTRACE_API int erltrace_target_node(erltrace_t *h, const char *name, const char *cookie);
+/* Adds all nodes of a cluster, by the name of any of them: it and those that it is connected with,
+ * hidden ones left out; and, while the trace runs, those that come. It must be the only target. The
+ * connections are hidden ones, so that the cluster's own view of its members does not change. The
+ * agent is loaded, and the program placed, in one node of eight at a time (in a cluster of fewer
+ * than sixteen, in one at a time), then all are started together. A node that cannot be traced is
+ * told, and does not stop the others: a warning until erltrace_go returns, then the handler of
+ * erltrace_handle_member. cookie NULL: the handle's cookie. */
+ERLTRACE_API int erltrace_target_cluster(erltrace_t *h, const char *name, const char *cookie);
 /* Adds a running node that the caller has a way to reach. Frames (a length of four bytes,
  * big-endian, and a term) pass in both directions over the stream socket fd, and a process in the
  * node, or in a node connected to it, carries them out; doc/port-protocol.md, "The relay", has the
@@ -788,6 +796,19 @@ struct erltrace_progress {
  * fired, not even BEGIN. */
 typedef int erltrace_progress_fn(const struct erltrace_progress *p, void *arg);
 ERLTRACE_API int erltrace_handle_progress(erltrace_t *h, erltrace_progress_fn *fn, void *arg);
+
+/* What becomes of a node of a cluster while the trace runs. */
+struct erltrace_member {
+    const char *what; /* "joined": it has come, or come back, and is traced; "left": it is not any
+                         more, and what it had counted until then is kept; "refused": it has come
+                         and cannot be traced; "silent": it has not answered for some seconds;
+                         "answers": it does again. Others may be added */
+    const char *node;
+    const char *reason;  /* of "left" and "refused"; "" otherwise */
+    const char *message; /* all this for people */
+};
+typedef int erltrace_member_fn(const struct erltrace_member *m, void *arg);
+ERLTRACE_API int erltrace_handle_member(erltrace_t *h, erltrace_member_fn *fn, void *arg);
 
 /* An option that setopt() in a program has set. */
 struct erltrace_setopt_data {

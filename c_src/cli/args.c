@@ -14,6 +14,7 @@
 
 enum {
     LONG_NODE = 256,
+    LONG_CLUSTER,
     LONG_COOKIE,
     LONG_COOKIE_FILE,
     LONG_AS,
@@ -30,6 +31,7 @@ enum {
 
 static const struct option long_options[] = {
     {"node", required_argument, NULL, LONG_NODE},
+    {"cluster", required_argument, NULL, LONG_CLUSTER},
     {"cookie", required_argument, NULL, LONG_COOKIE},
     {"cookie-file", required_argument, NULL, LONG_COOKIE_FILE},
     {"as", required_argument, NULL, LONG_AS},
@@ -217,6 +219,8 @@ static enum args_what option(struct args *a, struct arena *arena, int letter, ch
         }
         break;
     case LONG_NODE: ok = add_nodes(a, arena, value); break;
+    case LONG_CLUSTER: a->cluster = value; break;
+    case 'y': a->yes = true; break;
     case LONG_COOKIE: ok = (a->cookie = secret_argument(arena, value)) != NULL; break;
     case LONG_COOKIE_FILE: a->cookie_file = value; break;
     case LONG_AS: a->as = value; break;
@@ -304,7 +308,7 @@ static bool asks_for_trace(const struct args *a)
 {
     return a->nprograms > 0 || a->noptions > 0 || a->nwords > 2 || a->for_ns > 0 || a->list ||
            a->no_run || a->disasm || (a->local && !a->kernel) || a->verbose || a->header ||
-           a->show_pieces;
+           a->show_pieces || a->cluster != NULL || a->yes;
 }
 
 /* Returns the command that the first word names, or NULL. */
@@ -397,7 +401,7 @@ static const char *stray(const struct args *a, struct arena *arena)
 enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **argv,
                           const char **why)
 {
-    static const char letters[] = ":n:s:P:m:f:i:qleSvVo:x:p:c:Zb:FwCD:U:I:HX:L:hGB3:6:aA";
+    static const char letters[] = ":n:s:P:m:f:i:qleSvVo:x:p:c:Zb:FwCD:U:I:HX:L:hGB3:6:aAy";
     enum args_what command;
     bool version = false;
     int c, row = 0;
@@ -504,6 +508,10 @@ enum args_what args_parse(struct args *a, struct arena *arena, int argc, char **
     if (a->local && a->nnodes > 0) {
         *why = a->kernel ? "--kernel cannot be used with --node"
                          : "--local cannot be used with --node";
+        return ARGS_USAGE;
+    }
+    if (a->cluster != NULL && (a->local || a->nnodes + a->nprocesses > 0)) {
+        *why = "--cluster cannot be used with --node, -p, -c, --local or --kernel";
         return ARGS_USAGE;
     }
     if (a->command == NULL && a->nprograms == 0 && a->nwords > 1 && !a->header) {

@@ -36,7 +36,9 @@ struct args {
     size_t nprocesses;
     const char **node; /* --node, split at commas */
     size_t nnodes;
-    char **word; /* word[0] is for $0, then the words that are not options */
+    const char *cluster; /* --cluster: a node of it */
+    bool yes;            /* -y */
+    char **word;         /* word[0] is for $0, then the words that are not options */
     int nwords;
     struct args_option *option; /* in command-line order */
     size_t noptions;

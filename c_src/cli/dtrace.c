@@ -7,14 +7,16 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/run.h"
 #include "util/capabilities.h"
 
 enum {
-    WAIT_MS = 100,  /* the longest that a signal may go unnoticed */
-    STATUS_MS = 500 /* between two status lines */
+    WAIT_MS = 100,   /* the longest that a signal may go unnoticed */
+    STATUS_MS = 500, /* between two status lines */
+    HANDFUL = 5      /* nodes in which a person need not be shown first what will be done */
 };
 
 /* -- signals ----------------------------------------------------------------------------------- */
@@ -101,6 +103,8 @@ static int set_targets(struct run *r)
     int rc = a->kernel ? erltrace_target_kernel(r->h) : a->local ? erltrace_target_local(r->h) : 0;
     if (rc == 0)
         rc = cli_set_access(r->h, a);
+    if (rc == 0 && a->cluster != NULL)
+        rc = erltrace_target_cluster(r->h, a->cluster, NULL);
     for (size_t i = 0; rc == 0 && i < a->nnodes; i++)
         rc = erltrace_target_node(r->h, a->node[i], NULL);
     for (size_t i = 0; rc == 0 && i < a->nprocesses; i++) {
@@ -254,6 +258,28 @@ static const char *grouped(uint64_t n, char out[32])
     return out;
 }
 
+static int count_node(const char *from, const char *to)
+{
+    int n = from < to;
+    for (; from < to; from++)
+        n += *from == ',';
+    return n;
+}
+
+/* Shows a person what will be done to many nodes. Returns whether to go on with it. */
+static bool may_place(struct run *r)
+{
+    const char *names = erltrace_targets(r->h);
+    const int n = count_node(names, names + strlen(names));
+    char nodes[32], probes[32];
+    if (n <= HANDFUL || r->a->yes || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return true;
+    screen_note(&r->screen, "-y goes on: erltrace -y ...", "%s nodes, %s probes together: %s",
+                grouped((uint64_t)n, nodes), grouped(erltrace_status(r->h)->watched, probes),
+                names);
+    return false;
+}
+
 /* Shows the placing of probes, which can take long. */
 static int show_progress(const struct erltrace_progress *p, void *arg)
 {
@@ -382,6 +408,7 @@ static void set_handlers(struct run *r)
     erltrace_handle_fault(r->h, screen_fault, &r->screen);
     erltrace_handle_drop(r->h, screen_drop, &r->screen);
     erltrace_handle_stats(r->h, screen_stats, &r->screen);
+    erltrace_handle_member(r->h, screen_member, &r->screen);
 }
 
 static int run(struct run *r)
@@ -433,7 +460,7 @@ static int run(struct run *r)
         tell_matched(r);
     if (a->verbose && !for_programs(r))
         tell_stability(r);
-    return trace(r);
+    return may_place(r) ? trace(r) : EXIT_ERROR;
 }
 
 int cli_trace(struct args *a, struct arena *arena)

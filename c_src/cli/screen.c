@@ -274,6 +274,12 @@ int screen_drop(const struct erltrace_drop *d, void *arg)
     return ERLTRACE_HANDLE_OK;
 }
 
+int screen_member(const struct erltrace_member *m, void *arg)
+{
+    put_line(arg, m->message);
+    return ERLTRACE_HANDLE_OK;
+}
+
 int screen_stats(const struct erltrace_stats *st, void *arg)
 {
     struct screen *s = arg;

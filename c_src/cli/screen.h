@@ -67,6 +67,7 @@ int screen_fault(const struct erltrace_fault *f, void *arg);
  * then. */
 void screen_faults(struct screen *s, bool all);
 int screen_drop(const struct erltrace_drop *d, void *arg);
+int screen_member(const struct erltrace_member *m, void *arg);
 /* Writes each line of a report of costs; the final report only if s->total is set. */
 int screen_stats(const struct erltrace_stats *st, void *arg);
 /* Redraws the status line, or erases it (text NULL). */

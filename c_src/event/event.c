@@ -12,6 +12,7 @@
 #define OF_FAULT      struct erltrace_fault
 #define OF_DROP       struct erltrace_drop
 #define OF_COST       struct erltrace_stats
+#define OF_MEMBER     struct erltrace_member
 #define OF_PROGRESS   struct erltrace_progress
 #define OF_DIAGNOSTIC struct erltrace_diag
 

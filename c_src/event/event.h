@@ -24,6 +24,7 @@ enum event_kind {
     EVENT_FAULT,
     EVENT_DROP,
     EVENT_COST, /* struct erltrace_stats */
+    EVENT_MEMBER,
     EVENT_PROGRESS,
     EVENT_DIAGNOSTIC
 };

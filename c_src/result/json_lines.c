@@ -22,6 +22,7 @@
  *   {"type":"drop","kind":"principal","count":3,"node":"a@b","text":"3 drops on a@b"}
  *     kinds: principal aggregation dynamic dblerror thread spec specbusy specunavail; count is
  *     since the last one
+ *   {"type":"member","what":"left","node":"a@b","reason":"...","text":"..."}
  *   {"type":"error","severity":"error","tag":"DTRACEFLT_DIVZERO","text":"divide-by-zero","epid":1,
  *    "probe":P,"node":"","cpu":0,"action":1,"offset":12,"value":0}
  *     a fault; action null: in the predicate; offset null: not known. Diagnostics have the shape
@@ -428,6 +429,16 @@ static enum verdict drop(void *arg, const struct erltrace_drop *d)
     return VERDICT_SHOW;
 }
 
+static enum verdict member(void *arg, const struct erltrace_member *m)
+{
+    struct report *r = arg;
+    buf_adds(&r->line, "{\"type\":\"member\"");
+    event_json(&r->line, EVENT_MEMBER, EVENT_LINES, m);
+    buf_addc(&r->line, '}');
+    flush(r);
+    return VERDICT_SHOW;
+}
+
 static void costs(struct buf *out, const char *key, const struct tier_load_probe *p, uint32_t n,
                   bool full)
 {
@@ -545,5 +556,6 @@ const struct observer report_json = {.begin = begin,
                                      .fault = fault,
                                      .drop = drop,
                                      .cost = cost,
+                                     .member = member,
                                      .aggregations = aggregations,
                                      .due = due};

@@ -57,6 +57,8 @@ struct observer {
     enum verdict (*fault)(void *arg, const struct erltrace_fault *f);
     enum verdict (*drop)(void *arg, const struct erltrace_drop *d);
     enum verdict (*cost)(void *arg, struct event_cost *c);
+    /* Something has become of a node of the cluster. */
+    enum verdict (*member)(void *arg, const struct erltrace_member *m);
     /* setopt() has set an option. */
     enum verdict (*setopt)(void *arg, const struct erltrace_setopt_data *s);
     /* Called several times a second while a target takes long to set something up. ABORT gives up.

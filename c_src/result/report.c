@@ -151,6 +151,22 @@ void report_ended_text(const char *node, uint64_t ns, struct buf *out)
         buf_printf(out, "%.1f s is lost", (double)ns / (double)ns_per_s);
 }
 
+void report_member_text(const struct erltrace_member *m, struct buf *out)
+{
+    static const struct {
+        const char *what, *text, *rest; /* the reason stands between the two */
+    } texts[] = {
+        {"joined", "is traced from now on", ""},
+        {"left", "is no longer traced: ", "; what it had counted is kept"},
+        {"refused", "is not traced: ", ""},
+        {"silent", "does not answer; the other nodes go on", ""},
+        {"answers", "answers again", ""},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(texts[i].what, m->what) == 0)
+            buf_printf(out, "%s %s%s%s", m->node, texts[i].text, m->reason, texts[i].rest);
+}
+
 /* -- printa (language.md 7.6) ------------------------------------------------------------------ */
 
 size_t report_print_most(const struct options *o)

@@ -82,6 +82,8 @@ const char *report_fault_text(uint32_t code); /* "divide-by-zero" */
 void report_fault_message(const struct erltrace_fault *f, struct buf *out);
 /* "the trace in a@b ended there: what fired in its last 120 ms is lost" */
 void report_ended_text(const char *node, uint64_t ns, struct buf *out);
+/* "b@host is traced from now on" and the like; m->message is not read. */
+void report_member_text(const struct erltrace_member *m, struct buf *out);
 /* "3 drops on CPU 1 of a@b"; cpu -1: it belongs to none. */
 void report_drop_text(enum record_drop kind, uint64_t count, int cpu, const char *node,
                       struct buf *out);

@@ -229,12 +229,17 @@ static const char *string_of(const struct value *v, char *out, size_t n)
     return out;
 }
 
-void session_set_rates(struct session *s)
+void session_set_rate(struct session *s, struct session_tier *t)
 {
     const int64_t *v = s->opt.value;
+    if (t->t->ops->rates != NULL && !t->pending)
+        t->t->ops->rates(t->t, v[OPTION_switchrate], v[OPTION_aggrate]);
+}
+
+void session_set_rates(struct session *s)
+{
     for (size_t i = 0; i < s->ntiers; i++)
-        if (s->tier[i].t->ops->rates != NULL)
-            s->tier[i].t->ops->rates(s->tier[i].t, v[OPTION_switchrate], v[OPTION_aggrate]);
+        session_set_rate(s, &s->tier[i]);
 }
 
 static void set_option(struct session *s, const struct erltrace_record *rec, uint32_t number,

@@ -25,6 +25,7 @@ struct api_target {
     struct api_target *next;
     const char *node;    /* its name, or NULL */
     const char *cookie;  /* for this node; NULL: the handle's */
+    bool cluster;        /* ... and with it all nodes of its cluster */
     bool by_relay;       /* through a relay; node is then the name to show */
     int relay;           /* the socket, -1 when the tier has it */
     pid_t pid;           /* given, or of the command; 0: none */
@@ -85,6 +86,8 @@ struct erltrace {
     void *drop_arg;
     erltrace_stats_fn *stats_fn;
     void *stats_arg;
+    erltrace_member_fn *member_fn;
+    void *member_arg;
     erltrace_progress_fn *progress_fn;
     void *progress_arg;
     erltrace_setopt_fn *setopt_fn;

@@ -97,6 +97,19 @@ static int work_failed(erltrace_t *h, int rc)
     return ERLTRACE_WORK_ERROR;
 }
 
+/* Makes h->fd show what the nodes send. Returns 0 or -1. */
+static int watch_nodes(erltrace_t *h)
+{
+    const size_t n = h->session.ntiers;
+    for (size_t i = 0; i < n; i++) {
+        int fd = session_fd(&h->session, i);
+        struct epoll_event ev = {.events = EPOLLIN, .data = {.u64 = i}};
+        if (fd >= 0 && epoll_ctl(h->fd, EPOLL_CTL_ADD, fd, &ev) != 0 && errno != EEXIST)
+            return api_fail_text(h, ERLTRACE_E_IO, "cannot wait: %s", strerror(errno));
+    }
+    return 0;
+}
+
 /* Checks everything once. */
 static int step(erltrace_t *h, int timeout_ms)
 {
@@ -116,6 +129,8 @@ static int step(erltrace_t *h, int timeout_ms)
         return work_failed(h, state);
     look_at_lost(h);
     api_leave(h, 0);
+    if (h->fd >= 0 && h->session.cluster != NULL && watch_nodes(h) != 0) /* some may have come */
+        return work_failed(h, ET_EIO);
     if (state != ERLTRACE_STATE_RUNNING)
         h->phase = state;
     return state == ERLTRACE_STATE_DONE ? ERLTRACE_WORK_DONE : ERLTRACE_WORK_OKAY;
@@ -170,14 +185,7 @@ int erltrace_fd(erltrace_t *h)
         return -1;
     if (h->fd < 0 && (h->fd = epoll_create1(EPOLL_CLOEXEC)) < 0)
         return api_fail_text(h, ERLTRACE_E_IO, "cannot wait: %s", strerror(errno));
-    size_t n = h->session.ntiers;
-    for (size_t i = 0; i < n; i++) {
-        int fd = session_fd(&h->session, i);
-        struct epoll_event ev = {.events = EPOLLIN, .data = {.u64 = i}};
-        if (fd >= 0 && epoll_ctl(h->fd, EPOLL_CTL_ADD, fd, &ev) != 0 && errno != EEXIST)
-            return api_fail_text(h, ERLTRACE_E_IO, "cannot wait: %s", strerror(errno));
-    }
-    return h->fd;
+    return watch_nodes(h) == 0 ? h->fd : -1;
 }
 
 /* -- ending ------------------------------------------------------------------------------------ */

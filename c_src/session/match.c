@@ -129,7 +129,8 @@ int session_attach(struct session *s, struct tier *t)
 {
     for (size_t i = 0; i < s->ntiers; i++) {
         struct tier *other = s->tier[i].t;
-        if (t->ops == other->ops && t->ops->same != NULL && t->ops->same(t, other)) {
+        if (!s->tier[i].lost && t->ops == other->ops && t->ops->same != NULL &&
+            t->ops->same(t, other)) {
             diag_add(&s->diags, DIAG_WARNING, NULL, NULL, NULL,
                      "%s is named twice; it is traced once", t->ops->target(t));
             t->ops->close(t);
@@ -365,14 +366,15 @@ int session_match(struct session *s)
     return unmatched;
 }
 
-/* If the extension fails, the program continues with the probes that it has. */
-int session_extend(struct session *s, struct session_tier *t)
+/* Matches every description against a tier, all of its probes or only the new ones. */
+static int match_more(struct session *s, struct session_tier *t, bool all)
 {
-    size_t had = t->nbindings;
+    const size_t had = t->nbindings;
     for (uint32_t c = 0; c < s->img.nclauses; c++) {
         struct probe_spec spec = spec_of(s, &s->img.clauses[c]);
         struct matching m = {.s = s, .tier = t, .clause = c, .of_node = !spec_is_local(s, &spec)};
-        int rc = t->t->ops->match_new(t->t, &spec, matched, &m, &s->diags);
+        int rc =
+            (all ? t->t->ops->match : t->t->ops->match_new)(t->t, &spec, matched, &m, &s->diags);
         if (rc != 0)
             return rc;
         if (s->program_of[c] != NULL)
@@ -380,6 +382,38 @@ int session_extend(struct session *s, struct session_tier *t)
     }
     if (t->nbindings > had)
         qsort(t->binding + had, t->nbindings - had, sizeof *t->binding, binding_order);
+    return 0;
+}
+
+int session_match_tier(struct session *s, struct session_tier *t)
+{
+    return match_more(s, t, true);
+}
+
+static int ignored(void *arg, const struct tier_probe *p)
+{
+    (void)arg;
+    (void)p;
+    return 0;
+}
+
+int session_warm(struct session *s, struct tier *t, struct diags *d)
+{
+    int rc = 0;
+    for (uint32_t c = 0; c < s->img.nclauses && rc == 0; c++) {
+        const struct probe_spec spec = spec_of(s, &s->img.clauses[c]);
+        rc = t->ops->match(t, &spec, ignored, NULL, d);
+    }
+    return rc;
+}
+
+/* If the extension fails, the program continues with the probes that it has. */
+int session_extend(struct session *s, struct session_tier *t)
+{
+    const size_t had = t->nbindings;
+    int rc = match_more(s, t, false);
+    if (rc != 0)
+        return rc;
     return t->t->ops->extend(t->t, t->binding + had, t->nbindings - had, &s->diags);
 }
 

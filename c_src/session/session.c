@@ -37,6 +37,8 @@ static void choose_reporter(struct session *s)
         watch->drop = NULL;
     if (reporter->cost != NULL)
         watch->cost = NULL;
+    if (reporter->member != NULL)
+        watch->member = NULL;
     s->nobservers = 2;
 }
 
@@ -490,10 +492,10 @@ static bool progress(void *arg, const struct tier_progress *p)
     return v != VERDICT_ABORT;
 }
 
-static int enable(struct session *s, struct session_tier *t)
+int session_ask(struct session *s, struct session_tier *t, struct tier_options *asked)
 {
     const int64_t *v = s->opt.value;
-    struct tier_options asked = {
+    *asked = (struct tier_options){
 #define ASK_TOOL(name)
 #define ASK_TIER(name)  .name = v[OPTION_##name],
 #define ASK_AGENT(name) .name = v[OPTION_##name],
@@ -513,28 +515,39 @@ static int enable(struct session *s, struct session_tier *t)
         .clocks = session_clocks(s),
         .child = s->child};
     if (!speculates(&s->img))
-        asked.cleanrate = 0;
+        asked->cleanrate = 0;
     if (option_on(&s->opt, OPTION_aggpercpu)) /* counters say nothing of processors */
-        asked.lower = 0;
-    int rc = session_told(s, t->t, &asked.told, &asked.ntold);
+        asked->lower = 0;
+    return session_told(s, t->t, &asked->told, &asked->ntold);
+}
+
+void session_granted(struct session *s, struct session_tier *t, const struct tier_options *asked,
+                     const struct tier_options *granted)
+{
+    if (granted->ncpus > s->aggr.ncpus && granted->ncpus <= 4096)
+        s->aggr.ncpus = granted->ncpus;
+    tell_enabled(s, t, granted);
+    notice_lowered(s, "buffer size", asked->bufsize, granted->bufsize);
+    notice_lowered(s, "aggregation size", asked->aggsize, granted->aggsize);
+    notice_lowered(s, "speculation size", asked->specsize, granted->specsize);
+    notice_lowered(s, "dynamic variable size", asked->dynvarsize, granted->dynvarsize);
+}
+
+static int enable(struct session *s, struct session_tier *t)
+{
+    struct tier_options asked, granted;
+    int rc = session_ask(s, t, &asked);
     if (rc != 0)
         return rc;
-    struct tier_options granted = asked;
+    granted = asked;
     s->starting = t->t;
     if (session_passes(s, t))
         return session_enable_passing(s, t, &granted);
     rc = t->t->ops->enable(t->t, &s->img, s->encoded.data, s->encoded.len, t->binding, t->nbindings,
                            &granted, &s->diags);
-    if (rc != 0)
-        return rc;
-    if (granted.ncpus > s->aggr.ncpus && granted.ncpus <= 4096)
-        s->aggr.ncpus = granted.ncpus;
-    tell_enabled(s, t, &granted);
-    notice_lowered(s, "buffer size", asked.bufsize, granted.bufsize);
-    notice_lowered(s, "aggregation size", asked.aggsize, granted.aggsize);
-    notice_lowered(s, "speculation size", asked.specsize, granted.specsize);
-    notice_lowered(s, "dynamic variable size", asked.dynvarsize, granted.dynvarsize);
-    return 0;
+    if (rc == 0)
+        session_granted(s, t, &asked, &granted);
+    return rc;
 }
 
 bool session_prints(const struct session *s)
@@ -663,19 +676,19 @@ int session_start(struct session *s)
         lacking = check_samples(s);
     if (lacking != 0)
         return lacking;
-    int rc = start(s);
+    int rc = s->cluster != NULL ? session_cluster_start(s) : start(s);
     for (size_t i = 0; rc == ET_EABORT && i < s->ntiers; i++)
         if (s->tier[i].t->ops->give_up != NULL)
             s->tier[i].t->ops->give_up(s->tier[i].t);
     return rc;
 }
 
-/* A target is gone, with what fired there since it was last read. */
-static void lose(struct session_tier *t)
+void session_lose(struct session *s, struct session_tier *t, int rc)
 {
     t->lost = true;
     t->unfetched = t->t->ops->unfetched != NULL ? t->t->ops->unfetched(t->t) : 0;
     t->counts.drop[RECORD_DROP_ENDED] = t->unfetched > 0;
+    session_cluster_lost(s, t, rc);
 }
 
 int session_stop(struct session *s)
@@ -686,15 +699,23 @@ int session_stop(struct session *s)
     s->stopped = true;
     for (size_t i = 0; i < s->ntiers; i++) {
         struct session_tier *t = &s->tier[i];
-        if (t->lost)
+        if (t->lost || t->pending)
             continue;
-        int rc = t->t->ops->stop(t->t, &s->diags);
+        int rc = t->t->ops->stop(t->t, session_cluster_diags(s));
         if (rc == ET_ELOST)
-            lose(t);
-        else if (rc != 0 && first == 0)
+            session_lose(s, t, rc);
+        else
+            session_cluster_worked(s);
+        if (rc != 0 && rc != ET_ELOST && first == 0)
             first = rc;
     }
     return first;
+}
+
+/* Returns whether more may come from a tier, by its work. */
+static bool is_live(const struct session_tier *t)
+{
+    return !t->lost && !t->drained && !t->pending;
 }
 
 /* Returns whether a node still passes events on. */
@@ -709,21 +730,24 @@ static bool has_nodes(const struct session *s)
 static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, bool flush)
 {
     struct session_reader reader = {s, t, 0};
-    struct tier_sink sink = {&reader,       session_record, session_aggregation,
-                             session_fault, session_counts, session_load};
-    int rc =
-        t->t->ops->work(t->t, timeout_ms, flush || s->stopped || t->overload, &sink, &s->diags);
+    struct tier_sink sink = {&reader,        session_record, session_aggregation, session_fault,
+                             session_counts, session_load,   session_member};
+    int rc = t->t->ops->work(t->t, timeout_ms, flush || s->stopped || t->overload, &sink,
+                             session_cluster_diags(s));
     if (rc == TIER_RUNNING && !s->stopped && t->t->ops->grown != NULL && t->t->ops->grown(t->t)) {
         int e = session_passes(s, t) ? t->t->ops->extend(t->t, NULL, 0, &s->diags)
                                      : session_extend(s, t);
         rc = e != 0 ? e : rc;
     }
-    if (rc == ET_ELOST)
-        rc = TIER_LOST;
+    const int why = rc < 0 ? rc : ET_ELOST;
+    if (rc == ET_ELOST || (rc < 0 && rc != ET_ENOMEM && s->cluster != NULL))
+        rc = TIER_LOST; /* of a cluster no node ends the trace of the others */
     if (reader.error == 0)
         reader.error = session_stacks_settle(s);
     if (reader.error != 0)
         return reader.error;
+    if (rc != TIER_LOST)
+        session_cluster_worked(s);
     if (rc < 0)
         return rc;
     switch ((enum tier_state)rc) {
@@ -735,7 +759,7 @@ static int work_tier(struct session *s, struct session_tier *t, int timeout_ms, 
             return rc;
         break;
     case TIER_DRAINED: t->drained = true; break;
-    case TIER_LOST: lose(t); break;
+    case TIER_LOST: session_lose(s, t, why); break;
     }
     s->exiting |= s->mixed && !has_nodes(s);
     return 0;
@@ -762,15 +786,16 @@ int session_work(struct session *s, int timeout_ms)
 {
     size_t live = 0;
     for (size_t i = 0; i < s->ntiers; i++) {
-        live += !(s->tier[i].lost || s->tier[i].drained);
+        live += is_live(&s->tier[i]);
         if (s->tier[i].queue.len > 0) /* what session_snapshot left there */
             timeout_ms = 0;
     }
+    session_cluster_work(s, live == 0);
     if (live > 1)
         session_wait(s, timeout_ms);
     for (size_t i = 0; i < s->ntiers; i++) {
         struct session_tier *t = &s->tier[i];
-        if (t->lost || t->drained)
+        if (!is_live(t))
             continue;
         int rc = live == 1  ? work_tier(s, t, timeout_ms, false)
                  : t->ready ? work_tier(s, t, 0, false)
@@ -785,9 +810,9 @@ int session_work(struct session *s, int timeout_ms)
         if (rc != 0)
             return rc;
     }
-    bool ended = true;
+    bool ended = session_cluster_ended(s);
     for (size_t i = 0; i < s->ntiers; i++)
-        ended &= s->tier[i].lost || s->tier[i].drained;
+        ended &= !is_live(&s->tier[i]);
     if (ended) {
         int rc = session_consume(s, &s->end_queue, SESSION_AS_IS);
         if (rc != 0)
@@ -814,7 +839,7 @@ int session_snapshot(struct session *s)
     for (size_t i = 0; i < s->ntiers; i++) {
         struct session_tier *t = &s->tier[i];
         const int timeout_ms = s->stopped || t->overload ? REST_MS : 0;
-        int rc = t->lost || t->drained ? 0 : work_tier(s, t, timeout_ms, true);
+        int rc = is_live(t) ? work_tier(s, t, timeout_ms, true) : 0;
         if (rc != 0)
             return rc;
     }
@@ -824,15 +849,14 @@ int session_snapshot(struct session *s)
 int session_fd(const struct session *s, size_t i)
 {
     const struct session_tier *t = &s->tier[i];
-    return t->lost || t->drained ? -1 : t->t->ops->fd(t->t);
+    return is_live(t) ? t->t->ops->fd(t->t) : -1;
 }
 
 int session_timeout(const struct session *s)
 {
     enum { MOST_MS = 100 }; /* drops are reported, and lost nodes noticed */
     for (size_t i = 0; i < s->ntiers; i++)
-        if (!s->tier[i].lost && !s->tier[i].drained &&
-            (s->tier[i].queue.len > 0 || session_fd(s, i) < 0))
+        if (is_live(&s->tier[i]) && (s->tier[i].queue.len > 0 || session_fd(s, i) < 0))
             return s->tier[i].queue.len > 0 ? 0 : SESSION_SLICE_MS;
     return MOST_MS;
 }
@@ -850,7 +874,7 @@ size_t session_lost(const struct session *s)
     size_t n = 0;
     for (size_t i = 0; i < s->ntiers; i++)
         n += s->tier[i].lost;
-    return n;
+    return s->cluster != NULL && n < s->ntiers ? 0 : n;
 }
 
 size_t session_overloaded(const struct session *s)
@@ -906,6 +930,7 @@ const char *session_targets(const struct session *s)
 
 void session_detach(struct session *s)
 {
+    session_cluster_close(s);
     session_wait_end(s);
     for (size_t i = 0; i < s->ntiers; i++) {
         s->tier[i].t->ops->close(s->tier[i].t);

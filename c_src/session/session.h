@@ -29,6 +29,9 @@
 #include "tier/decide.h"
 #include "tier/tier.h"
 
+struct node_options;
+struct session_cluster;
+
 struct api_probe { /* a public probe, with what it points at */
     struct erltrace_probe public;
     struct erltrace_attributes attributes, arguments;
@@ -66,6 +69,10 @@ struct session_tier {
     struct record_counts shown;       /* the drops already reported */
     uint64_t reported[RECORD_NDROPS]; /* drops when the costs were last reported */
     bool begun;                       /* its first records have been reported */
+    bool pending;                     /* cluster.c: a thread attaches it, which alone may use it */
+    bool silent;                      /* ... it owes an answer for long, and that was told */
+    size_t member;                    /* ... of the cluster */
+    uint32_t attempt;                 /* ... to attach it */
     struct buf queue;                 /* struct session_event: read, not reported so far */
     struct buf held; /* struct session_event: bufpolicy fill and ring, until the end */
     bool lost, drained;
@@ -121,9 +128,10 @@ struct session {
     struct session_tier *tier;
     size_t ntiers;
     int waits; /* an epoll descriptor: the tiers' descriptors, by their numbers; -1: none so far */
-    bool may_mix; /* its programs may be of both worlds */
-    bool mixed;   /* the first is the kernel tier, which runs all clauses; the others pass it events
-                   */
+    struct session_cluster *cluster; /* whose nodes the tiers are; NULL: of none */
+    bool may_mix;                    /* its programs may be of both worlds */
+    bool mixed; /* the first is the kernel tier, which runs all clauses; the others pass it events
+                 */
     struct tier *starting;       /* the tier about to be enabled */
     struct session_probe *probe; /* by EPID - 1 */
     size_t nprobes, capprobes;
@@ -220,7 +228,8 @@ int session_timeout(const struct session *s);
 int session_stop(struct session *s);
 /* Makes the final printout, once session_work returned ERLTRACE_STATE_DONE. */
 void session_finish(struct session *s);
-/* Returns how many of the attached nodes were lost. */
+/* Returns how many of the attached nodes were lost; of those of a cluster, none while others are
+ * left. */
 size_t session_lost(const struct session *s);
 /* Returns the number of nodes in which the program was ended because of what its probes cost.
  * Everything that it had collected there is reported as at any end. */
@@ -324,6 +333,42 @@ struct diag_pos session_position(const struct session *s, uint32_t clause);
  * existing ones. Returns 0 or an error with a diagnostic. */
 int session_extend(struct session *s, struct session_tier *t);
 
+/* Matches every description against a tier that joins. Returns 0 or an error with a diagnostic. */
+int session_match_tier(struct session *s, struct session_tier *t);
+/* Has a tier ask its target all that matching needs to know. Changes nothing of the session. */
+int session_warm(struct session *s, struct tier *t, struct diags *d);
+
+/* -- session.c, for cluster.c ------------------------------------------------------------------ */
+
+/* Fills in the options with which a tier is enabled, and takes note of what was granted. */
+int session_ask(struct session *s, struct session_tier *t, struct tier_options *asked);
+void session_granted(struct session *s, struct session_tier *t, const struct tier_options *asked,
+                     const struct tier_options *granted);
+/* A target is gone, with what fired there since it was last read. rc: why. */
+void session_lose(struct session *s, struct session_tier *t, int rc);
+void session_set_rate(struct session *s, struct session_tier *t);
+
+/* -- cluster.c --------------------------------------------------------------------------------- */
+
+/* Attaches all nodes of the cluster of the first tier's node, reached as `how` says: part after
+ * part of them, so that most of the cluster works undisturbed. Those that cannot be attached are
+ * warned of. Returns 0 or an error with a diagnostic. Must be followed by session_detach. */
+int session_cluster_open(struct session *s, const struct node_options *how);
+/* Places the programs in all nodes, in the same way, then starts them together. As session_start.
+ */
+int session_cluster_start(struct session *s);
+/* Attaches nodes that have come, and tells of them; never waits, unless no tier is left (alone). */
+void session_cluster_work(struct session *s, bool alone);
+/* Returns whether no node is being attached any more that could go on. */
+bool session_cluster_ended(const struct session *s);
+/* Where a tier's work puts its diagnostics: a lost node of a cluster is no error. Then _worked, or,
+ * if it is lost, _lost is called. */
+struct diags *session_cluster_diags(struct session *s);
+void session_cluster_worked(struct session *s);
+void session_cluster_lost(struct session *s, struct session_tier *t, int rc);
+/* Waits until no thread works for the session any more. */
+void session_cluster_close(struct session *s);
+
 /* -- mixed.c --------------------------------------------------------------------------------- */
 
 /* Returns whether the tier passes its events to the first one. */
@@ -384,6 +429,7 @@ void session_fault(void *arg, struct tier *t, uint32_t epid, uint32_t action, ui
                    uint32_t fault, uint64_t value, uint32_t cpu);
 void session_counts(void *arg, struct tier *t, const struct record_counts *c);
 void session_load(void *arg, struct tier *t, const struct tier_load *l); /* costs.c */
+void session_member(void *arg, struct tier *t, const char *name);        /* cluster.c */
 
 /* -- stacks.c ---------------------------------------------------------------------------------- */
 

@@ -17,6 +17,10 @@ enum { SPAWN_WAIT_MS = 20000, NAME_LEN = 256 };
 /* Adds a target; returns NULL with the error set when memory is out. */
 static struct api_target *add(erltrace_t *h)
 {
+    if (h->target != NULL && h->target->cluster) {
+        api_fail_text(h, ERLTRACE_E_STATE, "a cluster goes with no other target");
+        return NULL;
+    }
     struct api_target *t = arena_alloc(&h->session.arena, sizeof *t);
     if (t == NULL) {
         api_fail(h, ERLTRACE_E_NOMEM);
@@ -79,6 +83,16 @@ int erltrace_target_node(erltrace_t *h, const char *name, const char *cookie)
     t->cookie = api_strdup(h, cookie);
     return t->node != NULL && (cookie == NULL || t->cookie != NULL) ? 0
                                                                     : api_fail(h, ERLTRACE_E_NOMEM);
+}
+
+int erltrace_target_cluster(erltrace_t *h, const char *name, const char *cookie)
+{
+    if (h != NULL && (h->target != NULL || h->names != NULL))
+        return api_fail_text(h, ERLTRACE_E_STATE, "a cluster goes with no other target");
+    if (erltrace_target_node(h, name, cookie) != 0)
+        return -1;
+    h->target->cluster = true;
+    return 0;
 }
 
 int erltrace_target_relay(erltrace_t *h, const char *name, int fd)
@@ -371,6 +385,11 @@ int api_open_targets(erltrace_t *h)
         rc = open_node(h, &one);
         if (rc != 0 && t->node == NULL)
             not_grabbed(h, t->pid);
+        if (rc == 0 && t->cluster)
+            rc = h->session.mixed
+                     ? diag_error(&h->session.diags, ET_EUNSUP, NULL, "", "leave its probes out",
+                                  "a script of a cluster cannot have probes of the kernel")
+                     : session_cluster_open(&h->session, &one);
     }
     return rc;
 }
@@ -454,7 +473,8 @@ int erltrace_placed_iter(erltrace_t *h, erltrace_placed_fn *fn, void *arg)
         static const struct tier_placed nothing = {0};
         const struct session_tier *t = &h->session.tier[i];
         const struct tier_ops *ops = t->t->ops;
-        const struct tier_placed *placed = ops->placed != NULL ? ops->placed(t->t) : NULL;
+        const struct tier_placed *placed =
+            ops->placed != NULL && !t->pending ? ops->placed(t->t) : NULL;
         const struct tier_placed *p = placed != NULL ? placed : &nothing;
         struct erltrace_placed out = {
             .node = ops->target(t->t),

@@ -36,7 +36,7 @@ void session_wait(struct session *s, int timeout_ms)
     struct epoll_event found[FOUND_MOST];
     for (size_t i = 0; i < s->ntiers; i++) {
         struct session_tier *t = &s->tier[i];
-        const bool gone = t->lost || t->drained;
+        const bool gone = t->lost || t->drained || t->pending;
         if (gone)
             unwatch(s, t);
         t->ready = !gone && !t->watched && !watch(s, i);

@@ -141,6 +141,13 @@ static enum verdict on_cost(void *arg, struct event_cost *c)
                                           : ERLTRACE_HANDLE_OK);
 }
 
+static enum verdict on_member(void *arg, const struct erltrace_member *m)
+{
+    erltrace_t *h = arg;
+    h->reported++;
+    return verdict(h, h->member_fn != NULL ? h->member_fn(m, h->member_arg) : ERLTRACE_HANDLE_OK);
+}
+
 static enum verdict on_setopt(void *arg, const struct erltrace_setopt_data *s)
 {
     erltrace_t *h = arg;
@@ -170,6 +177,7 @@ const struct observer api_watch = {.begin = on_begin,
                                    .fault = on_fault,
                                    .drop = on_drop,
                                    .cost = on_cost,
+                                   .member = on_member,
                                    .setopt = on_setopt,
                                    .progress = on_progress,
                                    .diagnostic = on_diagnostic};
@@ -189,6 +197,15 @@ int erltrace_handle_drop(erltrace_t *h, erltrace_drop_fn *fn, void *arg)
         return -1;
     h->drop_fn = fn;
     h->drop_arg = arg;
+    return 0;
+}
+
+int erltrace_handle_member(erltrace_t *h, erltrace_member_fn *fn, void *arg)
+{
+    if (h == NULL)
+        return -1;
+    h->member_fn = fn;
+    h->member_arg = arg;
     return 0;
 }
 

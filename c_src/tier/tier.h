@@ -74,7 +74,11 @@ struct tier_sink {
     void (*counts)(void *arg, struct tier *t, const struct record_counts *c);
     /* The cost of the program's probes. */
     void (*load)(void *arg, struct tier *t, const struct tier_load *l);
+    /* A node that the target's node says is in its cluster: see ask_members. */
+    void (*member)(void *arg, struct tier *t, const char *name);
 };
+
+typedef void (*tier_member_fn)(void *arg, const char *name);
 
 enum tier_state {
     TIER_RUNNING,  /* nothing special */
@@ -248,6 +252,9 @@ struct tier_ops {
                 struct diags *d);
     /* Stops the probes and runs END. work then reports the rest, until TIER_DRAINED. */
     int (*stop)(struct tier *t, struct diags *d);
+    /* Frees what a tier that was lost still holds of the system; only close, target, node, same and
+     * symbol may follow. May be NULL: then close does it. */
+    void (*abandon)(struct tier *t);
     /* Removes everything from the target and frees t. Never fails, waits at most about 2 s. */
     void (*close)(struct tier *t);
     /* Returns the time before the tier was lost in which what fired was not fetched, in ns; 0:
@@ -259,6 +266,15 @@ struct tier_ops {
     /* Returns what D's `node` is at every event of this tier; NULL: unknown. Valid until the tier
      * closes. May be NULL. */
     const char *(*node)(struct tier *t);
+    /* Calls fn for each node that the target's node has in its cluster, and for itself; waits for
+     * that. Returns 0 or an error with a diagnostic. May be NULL: the target is in no cluster. */
+    int (*members)(struct tier *t, tier_member_fn fn, void *arg, struct diags *d);
+    /* Asks for the same while a program runs; work takes the answer, and calls sink->member. Does
+     * nothing while an answer is awaited. NULL if `members` is. */
+    int (*ask_members)(struct tier *t, struct diags *d);
+    /* Returns for how long (ms) the target has owed the answer to a reading; 0: it owes none. May
+     * be NULL. */
+    int64_t (*silent)(struct tier *t);
     /* Returns whether another tier of the same ops has the same target. May be NULL. */
     bool (*same)(struct tier *t, struct tier *other);
     /* Code loaded while a program runs can bring new probes. Returns whether there may be some

@@ -678,6 +678,24 @@ static void vm_give_up(struct tier *t)
     leave(vm_of(t), GIVE_UP_MS);
 }
 
+static void close_fds(struct vm *v)
+{
+    if (v->epoll >= 0)
+        close(v->epoll);
+    if (v->timer >= 0)
+        close(v->timer);
+    v->epoll = v->timer = -1;
+}
+
+static void vm_abandon(struct tier *t)
+{
+    struct vm *v = vm_of(t);
+    v->agent.ended = true; /* nobody is there to take leave of */
+    conn_close(v->conn);
+    v->conn = NULL;
+    close_fds(v);
+}
+
 static void vm_close(struct tier *t)
 {
     struct vm *v = vm_of(t);
@@ -692,10 +710,7 @@ static void vm_close(struct tier *t)
     arena_free(&v->names);
     buf_free(&v->loaded);
     buf_free(&v->again);
-    if (v->epoll >= 0)
-        close(v->epoll);
-    if (v->timer >= 0)
-        close(v->timer);
+    close_fds(v);
     et_free(v);
 }
 
@@ -707,6 +722,18 @@ static const char *vm_target(struct tier *t)
 static const char *vm_node(struct tier *t)
 {
     return vm_of(t)->called[0] != '\0' ? vm_of(t)->called : NULL;
+}
+
+static int vm_members(struct tier *t, tier_member_fn fn, void *arg, struct diags *d)
+{
+    struct vm *v = vm_of(t);
+    struct etf r;
+    uint32_t arity;
+    int e = agent_call(&v->agent, "members", CONNECT_MS, &r, &arity, d);
+    if (e)
+        return e;
+    vm_read_members(&r, fn, arg);
+    return r.bad || arity != 1 ? agent_malformed(&v->agent, "members", d) : 0;
 }
 
 static int vm_fd(struct tier *t)
@@ -758,10 +785,14 @@ static const struct tier_ops vm_ops = {
     .go = vm_go,
     .work = vm_work,
     .stop = vm_stop,
+    .abandon = vm_abandon,
     .close = vm_close,
     .unfetched = vm_unfetched,
     .target = vm_target,
     .node = vm_node,
+    .members = vm_members,
+    .ask_members = vm_ask_members,
+    .silent = vm_silent,
     .same = vm_same,
     .fd = vm_fd,
     .grown = vm_grown,

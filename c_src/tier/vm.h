@@ -39,6 +39,7 @@ struct vm {
     bool stopped;    /* the stop request was answered: END has run */
     bool resting;    /* a cycle has begun since then */
 
+    int64_t members_id;           /* id of the pending question who is in the cluster, 0: none */
     int64_t asked;                /* id of the pending read, 0: none */
     int64_t asked_at;             /* ms */
     unsigned asking;              /* its kinds: PRINCIPAL, AGGS */
@@ -107,6 +108,10 @@ int vm_work(struct tier *t, int timeout_ms, bool flush, const struct tier_sink *
             struct diags *d);
 int vm_stop(struct tier *t, struct diags *d);
 uint64_t vm_unfetched(struct tier *t);
+int64_t vm_silent(struct tier *t);
+int vm_ask_members(struct tier *t, struct diags *d);
+/* Calls fn for each name of an answer to `members`, r after its `ok`. */
+void vm_read_members(struct etf *r, tier_member_fn fn, void *arg);
 void vm_rates(struct tier *t, int64_t switchrate, int64_t aggrate);
 
 #endif

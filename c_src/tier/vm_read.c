@@ -470,6 +470,70 @@ static unsigned due(const struct vm *v, int64_t now)
     return what;
 }
 
+static void lost_now(struct vm *v)
+{
+    v->lost = true;
+    v->lost_at = clock_ms();
+}
+
+int64_t vm_silent(struct tier *t)
+{
+    const struct vm *v = vm_of(t);
+    return in_cycle(v) && !v->lost ? agent_waited(&v->agent, v->asked_at) : 0;
+}
+
+void vm_read_members(struct etf *r, tier_member_fn fn, void *arg)
+{
+    char name[ETF_ATOM_MAX];
+    uint32_t n = etf_list(r);
+    for (uint32_t i = 0; i < n && !r->bad; i++) {
+        etf_atom(r, name);
+        if (!r->bad)
+            fn(arg, name);
+    }
+    if (n)
+        etf_list_end(r);
+}
+
+int vm_ask_members(struct tier *t, struct diags *d)
+{
+    struct vm *v = vm_of(t);
+    struct buf x = BUF_INIT;
+    if (v->members_id || v->lost || v->stop_id)
+        return 0;
+    agent_begin(&v->agent, &x, &v->members_id);
+    etf_put_atom(&x, "members");
+    int e = agent_send(&v->agent, &x, d);
+    if (e == ET_ELOST)
+        lost_now(v);
+    return e;
+}
+
+/* Where the names of an answer go. */
+struct told {
+    struct tier *t;
+    const struct tier_sink *sink;
+};
+
+static void tell_member(void *arg, const char *name)
+{
+    const struct told *to = arg;
+    if (to->sink != NULL && to->sink->member != NULL)
+        to->sink->member(to->sink->arg, to->t, name);
+}
+
+/* Takes an answer to `members`. */
+static int take_members(struct vm *v, struct etf *r, const struct tier_sink *sink, struct diags *d)
+{
+    uint32_t arity;
+    v->members_id = 0;
+    int e = agent_reply(&v->agent, r, &arity, d);
+    if (e)
+        return e;
+    vm_read_members(r, tell_member, &(struct told){&v->tier, sink});
+    return r->bad || arity != 1 ? agent_malformed(&v->agent, "members", d) : 1;
+}
+
 /* Waits for one answer until `deadline`. Returns 1: something happened; 0: nothing did in time; 2:
  * a signal; or an error. */
 static int wait_answer(struct vm *v, int64_t deadline, const struct tier_sink *sink,
@@ -496,6 +560,8 @@ static int wait_answer(struct vm *v, int64_t deadline, const struct tier_sink *s
             e = vm_clock_heard(v, &r, arity, d);
         return e ? e : 1;
     }
+    if (id == v->members_id)
+        return take_members(v, &r, sink, d);
     if (id != v->asked)
         return 1;
     int e = agent_reply(&v->agent, &r, &arity, d);
@@ -504,12 +570,6 @@ static int wait_answer(struct vm *v, int64_t deadline, const struct tier_sink *s
     if (e == 0 && v->asked == 0)
         e = cycle_step(v, sink, d);
     return e ? e : 1;
-}
-
-static void lost_now(struct vm *v)
-{
-    v->lost = true;
-    v->lost_at = clock_ms();
 }
 
 static int work_error(struct vm *v, int e)

@@ -55,6 +55,7 @@
 -define(GUARD, erltrace_agent_guard). % while there is no server, consumers wait for the process of this name
 -define(FAILED, 200).              % ... when the library could not be loaded
 -define(ATTACH, 30000).            % ms that attaching may take: the agent may be removing what another consumer had set
+-define(MEMBERS, 4096).            % most nodes in an answer: MEMBERS_MOST
 -define(WATCH, 1000).              % ms between two checks of what is set
 
 %% == coming ===================================================================================================
@@ -580,6 +581,8 @@ request(modules, _, _, S) -> % not from the code server, which may be busy, and 
     {reply, {ok, lists:sort([M || M <- erlang:loaded(), erlang:module_loaded(M), not ours(M)])}, S};
 request(clock, _, _, S) ->
     {reply, {ok, nif_clock()}, S};
+request(members, _, _, S) -> % visible nodes alone: our consumers are hidden ones
+    {reply, {ok, [node() | lists:sublist(nodes(), ?MEMBERS)]}, S};
 request(examine, _, _, S) ->
     {reply, {ok, erltrace_agent_doctor:examine(S)}, S};
 request({debug_info, Module}, _, _, S) when is_atom(Module) ->

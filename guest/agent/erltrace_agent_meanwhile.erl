@@ -113,6 +113,7 @@ messages(#w{own = Own, s = #s{session = Session}} = W, Ms, N) ->
                 false -> given_up(W)
             end;
         {erltrace, _, _, modules} = M -> messages(answer(M, W), 0, N - 1);
+        {erltrace, _, _, members} = M -> messages(answer(M, W), 0, N - 1);
         {erltrace, _, _, examine} = M -> messages(answer(M, W), 0, N - 1);
         {erltrace, _, _, clock} = M -> messages(answer(M, W), 0, N - 1);
         {erltrace, _, _, {What, _}} = M when What =:= read; What =:= open; What =:= functions; What =:= bindings ->

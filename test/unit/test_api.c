@@ -162,6 +162,8 @@ static void null_is_no_handle(void **state)
     assert_int_equal(erltrace_handle_fault(NULL, NULL, NULL), -1);
     assert_int_equal(erltrace_handle_drop(NULL, NULL, NULL), -1);
     assert_int_equal(erltrace_handle_setopt(NULL, NULL, NULL), -1);
+    assert_int_equal(erltrace_handle_member(NULL, NULL, NULL), -1);
+    assert_int_equal(erltrace_target_cluster(NULL, "a", NULL), -1);
     assert_int_equal(erltrace_handle_command(NULL, NULL, NULL), -1);
     assert_int_equal(erltrace_aggregate_snap(NULL), -1);
     assert_int_equal(erltrace_aggregate_walk(NULL, 0, no_aggr, NULL), -1);

@@ -114,13 +114,24 @@ static void fields_of_terms(void **state)
     assert_int_equal(v.length, strlen("two\nlines"));
 }
 
+static void of_members(void **state)
+{
+    (void)state;
+    struct erltrace_member m = {
+        .what = "left", .node = "a@b", .reason = "it is gone", .message = "a@b has gone\n"};
+    is(EVENT_MEMBER, EVENT_LINES, &m,
+       ",\"what\":\"left\",\"node\":\"a@b\",\"reason\":\"it is gone\",\"text\":\"a@b has gone\"");
+    m.what = "joined";
+    m.reason = "";
+    is(EVENT_MEMBER, EVENT_LINES, &m,
+       ",\"what\":\"joined\",\"node\":\"a@b\",\"text\":\"a@b has gone\"");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(faults),
-        cmocka_unit_test(drops),
-        cmocka_unit_test(costs),
-        cmocka_unit_test(fields_of_terms),
+        cmocka_unit_test(faults), cmocka_unit_test(drops),           cmocka_unit_test(of_members),
+        cmocka_unit_test(costs),  cmocka_unit_test(fields_of_terms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
