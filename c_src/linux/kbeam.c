@@ -16,8 +16,6 @@
 #include "util/render.h"
 
 enum {
-    TLS_WORDS =
-        288, /* of a thread's own memory that are searched, from its address on, or before */
     RECORD_WORDS = 64,
     PROCESS_WORDS = 112,
     BURST_NS = 3000000, /* for looks at what a VM runs, one right after the other */
@@ -27,11 +25,6 @@ enum {
     GONE = 3          /* times that the process was gone, after which a chain does not lead to the
                          scheduler's          own */
 };
-#ifdef __x86_64__
-enum { TLS_FIRST = 0 };
-#else
-enum { TLS_FIRST = -TLS_WORDS * 8 };
-#endif
 
 /* -- proof ------------------------------------------------------------------------------------- */
 
@@ -90,7 +83,7 @@ static void find_chains(struct kbeam_proof *p, int32_t own, uint64_t at, const s
 }
 
 /* Returns whether each thread has an address there, and no two have the same. */
-static bool may_be_own(uint64_t (*word)[TLS_WORDS], uint32_t n, uint32_t w)
+static bool may_be_own(uint64_t (*word)[KBEAM_TLS_WORDS], uint32_t n, uint32_t w)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (!is_address(word[i][w]))
@@ -174,12 +167,12 @@ static void check(struct kbeam_proof *p, struct kbeam_chain *c, const struct kbe
             seen(c, id);
 }
 
-/* Reads a thread's own memory, which may end before TLS_WORDS: what is missing becomes 0. */
+/* Reads a thread's own memory, which may end before KBEAM_TLS_WORDS: what is missing becomes 0. */
 static bool read_own(uint64_t tls, uint64_t *word, kbeam_read_fn *read, void *arg)
 {
-    memset(word, 0, TLS_WORDS * sizeof *word);
-    for (unsigned n = TLS_WORDS; n >= TLS_WORDS / 4; n -= TLS_WORDS / 8)
-        if (read(arg, tls + (uint64_t)(int64_t)TLS_FIRST, word, n))
+    memset(word, 0, KBEAM_TLS_WORDS * sizeof *word);
+    for (unsigned n = KBEAM_TLS_WORDS; n >= KBEAM_TLS_WORDS / 4; n -= KBEAM_TLS_WORDS / 8)
+        if (read(arg, tls + (uint64_t)(int64_t)KBEAM_TLS_FIRST, word, n))
             return true;
     return false;
 }
@@ -210,14 +203,14 @@ bool kbeam_check(struct kbeam_proof *p, const struct kbeam_threads *t, kbeam_rea
 bool kbeam_prove(struct kbeam_proof *p, const struct kbeam_threads *t, kbeam_read_fn *read,
                  void *arg, struct kbeam *layout)
 {
-    static _Thread_local uint64_t word[KBEAM_THREADS][TLS_WORDS];
+    static _Thread_local uint64_t word[KBEAM_THREADS][KBEAM_TLS_WORDS];
     uint32_t known = 0;
     p->looks++;
     for (uint32_t i = 0; i < t->n && known < KBEAM_THREADS; i++)
         known += read_own(t->tls[i], word[known], read, arg);
-    for (uint32_t w = 0; w < TLS_WORDS && known > 0; w++)
+    for (uint32_t w = 0; w < KBEAM_TLS_WORDS && known > 0; w++)
         for (uint32_t i = 0; i < known && may_be_own(word, known, w); i++)
-            find_chains(p, TLS_FIRST + (int32_t)w * 8, word[i][w], layout, read, arg);
+            find_chains(p, KBEAM_TLS_FIRST + (int32_t)w * 8, word[i][w], layout, read, arg);
     return kbeam_check(p, t, read, arg, layout);
 }
 

@@ -85,6 +85,15 @@ bool kbeam_read_paged(void *arg, uint64_t at, uint64_t *to, unsigned n);
 
 enum { KBEAM_CHAINS = 64, KBEAM_THREADS = 16 };
 
+/* Words of a thread's own memory that are searched, and in bytes from its address where they begin:
+ * the C library keeps what it knows of a thread from there on, or before it. */
+enum { KBEAM_TLS_WORDS = 288 };
+#ifdef __x86_64__
+enum { KBEAM_TLS_FIRST = 0 };
+#else
+enum { KBEAM_TLS_FIRST = -KBEAM_TLS_WORDS * 8 };
+#endif
+
 /* The threads of schedulers, by the addresses of their thread-local memory: n, then those of dirty
  * ones. */
 struct kbeam_threads {

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "util/buftext.h"
+#include "emulated.h"
 #include "erltrace.h"
 #include "session/handle.h"
 
@@ -1221,6 +1222,7 @@ static void every_allocation_may_fail(void **state)
 /* Closed before it could begin, a command never does. */
 static void a_command_that_never_begins_is_ended(void **state)
 {
+    needs_ptrace();
     erltrace_t *h = open_handle(0);
     (void)state;
     assert_int_equal(erltrace_target_local(h), 0);
@@ -1260,6 +1262,7 @@ static void the_target_is_the_first(void **state)
 
 static void a_trace_ends_with_its_process(void **state)
 {
+    needs_ptrace();
     erltrace_t *h = open_handle(0);
     (void)state;
     assert_int_equal(erltrace_target_local(h), 0);

@@ -30,14 +30,21 @@ enum {
 };
 enum { FROM = 16, TO = 17, SIZE = 40, TOP = 10, STOP = 11, AGED = 62 };
 #define BASE UINT64_C(0x7f0000100000)
+enum { OWN_AT = KBEAM_TLS_FIRST + 8 * OWN }; /* from a thread's address */
 
 /* The memory: thread-local ones, records, processes. */
 static uint64_t memory[WORDS];
 static unsigned reads;
 
-static uint64_t tls_of(unsigned i)
+/* Where the searched memory of a thread begins, and its address. */
+static uint64_t searched_of(unsigned i)
 {
     return BASE + 8 * (300 + i * TLS);
+}
+
+static uint64_t tls_of(unsigned i)
+{
+    return searched_of(i) - (uint64_t)(int64_t)KBEAM_TLS_FIRST;
 }
 
 static uint64_t record_of(unsigned i)
@@ -80,7 +87,7 @@ static int fresh(void **state)
     (void)state;
     memset(memory, 0, sizeof memory);
     for (unsigned i = 0; i < SCHEDULERS; i++)
-        *word(tls_of(i) + 8 * OWN) = record_of(i);
+        *word(searched_of(i) + 8 * OWN) = record_of(i);
     for (unsigned i = 0; i < PROCESSES; i++)
         *word(process_of(i)) = (uint64_t)(i + 80) << 7 | 3;
     return 0;
@@ -105,7 +112,7 @@ static void two_processes(void **state)
     assert_false(prove(&p, &found)); /* however often it is seen */
     runs(1, 1);
     assert_true(prove(&p, &found));
-    assert_int_equal(found.own, 8 * OWN);
+    assert_int_equal(found.own, OWN_AT);
     assert_int_equal(found.back, 8 * BACK);
     assert_int_equal(found.there, 8 * THERE);
     assert_int_equal(found.shift, 7);
@@ -196,7 +203,8 @@ static unsigned end;
 static bool read_up_to_end(void *arg, uint64_t at, uint64_t *to, unsigned n)
 {
     for (unsigned i = 0; i < SCHEDULERS; i++)
-        if (at >= tls_of(i) && at < tls_of(i) + 8 * TLS && at + 8ull * n > tls_of(i) + 8 * end)
+        if (at >= searched_of(i) && at < searched_of(i) + 8 * TLS &&
+            at + 8ull * n > searched_of(i) + 8 * end)
             return false;
     return read_words(arg, at, to, n);
 }
@@ -311,7 +319,7 @@ static void has_dictionary(unsigned k, uint32_t mask, uint32_t used, unsigned en
 static bool find_names(struct kbeam_names *n, struct kbeam *v)
 {
     const uint64_t tls[SCHEDULERS] = {tls_of(0), tls_of(1)};
-    v->own = 8 * OWN;
+    v->own = OWN_AT;
     v->back = 8 * BACK;
     v->there = 8 * THERE;
     v->call = atom(CALL);
@@ -454,7 +462,7 @@ static void dirty(void **state)
     assert_int_equal(p.nchains, 0);
     runs(0, 0);
     assert_true(kbeam_prove(&p, &t, read_words, NULL, &found));
-    assert_int_equal(found.own, 8 * OWN);
+    assert_int_equal(found.own, OWN_AT);
     p = (struct kbeam_proof){0};
     *word(process_of(1) + 8 * THERE) = record_of(0); /* neither 0 nor its own */
     assert_false(kbeam_prove(&p, &t, read_words, NULL, &found));
@@ -478,7 +486,7 @@ static bool find_stack(struct kbeam_stacks *s, struct kbeam *v, unsigned times)
     const uint64_t tls[SCHEDULERS] = {tls_of(0), tls_of(1)};
     const struct kbeam_threads t = {tls, SCHEDULERS, 0};
     bool known = false;
-    v->own = 8 * OWN;
+    v->own = OWN_AT;
     v->back = 8 * BACK;
     v->there = 8 * THERE;
     v->code = address(CODE);

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "btf_build.h"
+#include "emulated.h"
 #include "linux/kprobes.h"
 
 struct kernel {
@@ -341,6 +342,7 @@ static struct kprobes *running(void)
 {
     struct diags d;
     struct kprobes *k;
+    needs_to_be_run_by_the_system();
     diags_init(&d);
     int err = kprobes_open(&k, &d);
     if (err != 0)

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "emulated.h"
 #include "linux/kuser.h"
 
 __attribute__((noinline, used)) static long probed_first(long a)
@@ -39,6 +40,7 @@ struct user {
 
 static struct user opened(void)
 {
+    needs_to_be_run_by_the_system();
     struct user t = {.syms = ksyms_open()};
     assert_non_null(t.syms);
     t.u = kuser_open(t.syms);
@@ -191,6 +193,7 @@ static void test_names(void **state)
 static void test_memory_runs_out(void **state)
 {
     (void)state;
+    needs_to_be_run_by_the_system();
     for (unsigned long n = 1;; n++) {
         struct diags d;
         struct found f = {0};

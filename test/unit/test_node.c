@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "emulated.h"
 #include "wire/name.h"
 #include "tier/functions.h"
 #include "wire/epmd.h"
@@ -529,6 +530,7 @@ static void test_cookie(void **state)
     (void)state;
     char home[] = "/tmp/test_node_XXXXXX", path[128], out[COOKIE_MAX];
     struct cookie_source s;
+    needs_root_folder();
     assert_non_null(mkdtemp(home));
     struct beam b = {.pid = getpid(), .uid = geteuid()};
     snprintf(b.home, sizeof b.home, "%s", home);

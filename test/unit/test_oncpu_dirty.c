@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "beam/probe/oncpu_dirty.h"
+#include "emulated.h"
 
 enum { NORMAL = 3, DIRTY = NORMAL, STRANGER, THREADS, KEYS = 2, BACK = 5, RECORD = 16 };
 
@@ -56,6 +57,7 @@ static void set_data(void)
 
 static void begin(void)
 {
+    needs_robust_lists();
     for (int i = 0; i < THREADS; i++) {
         sem_init(&all[i].ready, 0, 0);
         sem_init(&all[i].ends, 0, 0);
