@@ -11,7 +11,7 @@
 -export([sleeper/1, awake/0, woken/1, await_hibernation/1, init/1, handle_info/2, handle_call/3, handle_cast/2]).
 -export([busy/1, chatter/1, trickle/2, shove/2, held/1, tiny/2, quiet/0]).
 -export([child/1, hops/3, hop/1, nap/1, work/1, boom/1, loop/1, spin/1, sink/1, ping/1]).
--export([set/0, dirt/0, traced/0, timers/0, samplers/0, mapped/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, settled/1, release/0, fake_release/1]).
+-export([set/0, dirt/0, traced/0, timers/0, samplers/0, mapped/0, await_clean/1, await_clean/2, flags/1, hold/1, memory/0, settled/1, atoms/2, release/0, fake_release/1]).
 -export([dbg_all/0, dbg_stop/0, in_agent/1]).
 -export([load/1, load/2, compiled/1, loads/0, table/1, start_all/1, wait_all/0, turns/2, turn/2, patterns/3]).
 
@@ -614,6 +614,10 @@ settled(Limits, Least, Left) ->
         true -> lists:zip([<<"process count">>, <<"system">>, <<"processes">>], Now) ++ [{<<"atom count">>, erlang:system_info(atom_count)}];
         false -> receive after 100 -> settled(Limits, Now, Left - 1) end
     end.
+
+%% The atoms of these numbers; the VM counts them from 0, in the order in which they came to be. (The external format has a tag for the number of an
+%% atom of the same VM, which stands in no message.)
+atoms(From, To) -> [binary_to_term(<<131, 75, N:24>>) || N <- lists:seq(From, To - 1)].
 
 release() -> list_to_binary(erlang:system_info(otp_release)).
 

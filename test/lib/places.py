@@ -88,6 +88,8 @@ class Nodes:
         self.nodes.append(node)
         self.warm_up(node)
         self.unclean(node)
+        # Asking for the log loads OTP's module sys.
+        self.problems += [f"in a node's log, before its first test: {line}" for line in node.logged()]
         node.before = self.held(node, [0, 0, 0])
         node.tests = 0
         self.free.put(node)
@@ -149,6 +151,8 @@ class Nodes:
             for what, now in self.held(node, [limit[what] for what in ("process count", "system", "processes")]).items():
                 if now > limit[what]:
                     found.append(f"{what}: {now - node.before[what]} more than before, {limit[what] - node.before[what]} are allowed")
+                    if what == "atom count":
+                        found.append("the new atoms: " + " ".join(node(f"etw:atoms({node.before[what]}, {now})")))
             self.problems += [f"in a node: {what}" for what in found]
             node.end()
         return self.problems
