@@ -764,6 +764,8 @@ struct erltrace_stats {
     uint64_t drops; /* records and aggregations lost in the interval, of every kind */
     size_t nthreads, nkinds, nprobes; /* see below */
     unsigned share;                   /* of the most expensive thread; 0: there is none */
+    size_t ncounted;                  /* see erltrace_stats_counted */
+    uint64_t counted;                 /* functions whose calls the VM counts, in place of events */
 };
 /* Return the i-th of the VM's threads, kinds of probes, or probes (the most expensive ones only),
  * most expensive first; NULL if there is none. Valid until the next call, or until the handler
@@ -777,6 +779,11 @@ ERLTRACE_API const struct erltrace_cost *erltrace_stats_probe(const struct erltr
 /* Returns an estimate of how much of all this the VM itself took on its way to the probes and back:
  * one row, which belongs to no probe. NULL if there is nothing to report. */
 ERLTRACE_API const struct erltrace_cost *erltrace_stats_emulator(const struct erltrace_stats *s);
+/* Returns the i-th of the functions whose calls the VM counts (the most called ones only), most
+ * called first; NULL if there is none. Its `events` are the calls that were read in the interval.
+ * They cost the program nothing, and are not among the events of `s`. */
+ERLTRACE_API const struct erltrace_cost *erltrace_stats_counted(const struct erltrace_stats *s,
+                                                                size_t i);
 typedef int erltrace_stats_fn(const struct erltrace_stats *s, void *arg);
 ERLTRACE_API int erltrace_handle_stats(erltrace_t *h, erltrace_stats_fn *fn, void *arg);
 

@@ -458,6 +458,22 @@ static void costs(struct buf *out, const char *key, const struct tier_load_probe
     buf_addc(out, ']');
 }
 
+/* Appends the functions whose calls the VM counts, if there are any. */
+static void counted(struct buf *out, const struct tier_load *l)
+{
+    if (l->functions == 0)
+        return;
+    buf_printf(out, ",\"counted\":{\"functions\":%" PRIu64 ",\"most\":[", l->functions);
+    for (uint32_t i = 0; i < l->ncounted; i++) {
+        buf_adds(out, i > 0 ? ",{" : "{");
+        json_first_key(out, "module");
+        buf_json(out, l->counted[i].mod, strlen(l->counted[i].mod));
+        json_text_field(out, "function", l->counted[i].func);
+        buf_printf(out, ",\"calls\":%" PRIu64 "}", l->counted[i].calls);
+    }
+    buf_adds(out, "]}");
+}
+
 static enum verdict cost(void *arg, struct event_cost *c)
 {
     struct report *r = arg;
@@ -481,6 +497,7 @@ static enum verdict cost(void *arg, struct event_cost *c)
     costs(out, "kinds", l->kind, l->nkinds, false);
     costs(out, "probes", l->probe, l->nprobes, true);
     buf_printf(out, ",\"emulator\":%" PRIu64, l->vm);
+    counted(out, l);
     if (l->why == TIER_LOAD_OVERLOAD)
         buf_printf(out,
                    ",\"over\":{\"kind\":\"%s\",\"number\":%" PRIu32 ",\"time\":%" PRIu64

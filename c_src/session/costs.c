@@ -134,6 +134,27 @@ static void drops_text(const struct event_cost *c, struct buf *out)
     buf_addc(out, ')');
 }
 
+/* Appends the functions whose calls the VM counts: the most called ones, as far as the line goes.
+ */
+static void counted_text(const struct tier_load *l, struct buf *out)
+{
+    const uint32_t n = l->ncounted < PROBES ? l->ncounted : PROBES;
+    if (l->functions == 0)
+        return;
+    buf_printf(out, "%s   %" PRIu64 " function%s counted by the VM",
+               l->why == TIER_LOAD_TOTAL ? "total:" : "stats:", l->functions,
+               l->functions == 1 ? "" : "s");
+    for (uint32_t i = 0; i < n; i++) {
+        struct buf name = BUF_INIT;
+        buf_printf(&name, "%s:%s", l->counted[i].mod, l->counted[i].func);
+        buf_adds(out, i > 0 ? ", " : ": ");
+        buf_visible(out, buf_str(&name), name.len, false);
+        buf_printf(out, " %" PRIu64 "/s", per_second(l->counted[i].calls, l->ns));
+        buf_free(&name);
+    }
+    buf_adds(out, l->functions > n ? " ...\n" : "\n");
+}
+
 /* Appends the lines of a report, each with its newline. */
 static void cost_text(const struct event_cost *c, struct buf *out)
 {
@@ -182,6 +203,7 @@ static void cost_text(const struct event_cost *c, struct buf *out)
             buf_printf(out, ", %" PRIu64 " ns each", st->events > 0 ? l->vm / st->events : 0);
         buf_printf(out, ": %s\n", part_names[i]);
     }
+    counted_text(l, out);
 }
 
 /* -- programs over their limit ----------------------------------------------------------------- */
@@ -279,7 +301,9 @@ void session_load(void *arg, struct tier *t, const struct tier_load *l)
                                       .fired = l->fired,
                                       .nthreads = l->nthreads,
                                       .nkinds = l->nkinds,
-                                      .nprobes = l->nprobes},
+                                      .nprobes = l->nprobes,
+                                      .ncounted = l->ncounted,
+                                      .counted = l->functions},
                            .load = l};
     for (uint32_t i = 0; i < l->nthreads; i++) {
         c.public.events += l->thread[i].events;

@@ -50,6 +50,17 @@ const struct erltrace_cost *erltrace_stats_probe(const struct erltrace_stats *s,
     return cost(me, p->events, p->ns, session_cost_part(me, p->ns));
 }
 
+const struct erltrace_cost *erltrace_stats_counted(const struct erltrace_stats *s, size_t i)
+{
+    if (s == NULL || i >= s->ncounted)
+        return NULL;
+    struct event_cost *me = event_of(s);
+    const struct tier_load_counted *f = &me->load->counted[i];
+    buf_reset(&me->name);
+    buf_printf(&me->name, "%s:%s:%s:entry", f->prov, f->mod, f->func);
+    return cost(me, f->calls, 0, 0);
+}
+
 const struct erltrace_cost *erltrace_stats_emulator(const struct erltrace_stats *s)
 {
     if (s == NULL || event_of(s)->load->vm == 0)

@@ -15,8 +15,7 @@ static bool allowed(const struct tier_options *opt)
 {
     const int64_t budget = (int64_t)MOST_CLAUSES * 2 * DECIDE_COUNTS_UNITS;
     return opt->lower != 0 && opt->cpu < 0 && opt->bufpolicy == RECORD_POLICY_SWITCH &&
-           (opt->aggrate <= 0 ||
-            (opt->aggrate >= (int64_t)AGGRATE_MS * MS && opt->aggrate <= (int64_t)1000 * MS)) &&
+           (opt->aggrate <= 0 || opt->aggrate >= (int64_t)AGGRATE_MS * MS) &&
            (opt->eventbudget <= 0 || opt->eventbudget >= budget);
 }
 

@@ -32,6 +32,12 @@ struct tier_load_probe {
     uint64_t events, ns;
 };
 
+/* A function whose calls the VM counts, in place of events. */
+struct tier_load_counted {
+    const char *prov, *mod, *func;
+    uint64_t calls;
+};
+
 struct tier_load {
     enum tier_load_why why;
     uint64_t ns;                     /* length of the period */
@@ -42,7 +48,10 @@ struct tier_load {
     uint32_t nkinds;
     struct tier_load_probe *probe; /* the costliest ones, costliest first */
     uint32_t nprobes;
-    uint64_t vm; /* ns that the VM spent before and after the probes, an estimate */
+    struct tier_load_counted *counted; /* the most called ones, most called first */
+    uint32_t ncounted;
+    uint64_t functions; /* of which the VM counts calls, in all */
+    uint64_t vm;        /* ns that the VM spent before and after the probes, an estimate */
     /* TIER_LOAD_OVERLOAD: the thread that exceeded the limit (kind, number, and the time that it
      * could run in the last TIER_LOAD_WINDOW_NS), the permille of that time that the program took,
      * and the permille that it may take. */

@@ -6,6 +6,8 @@
 
 #include "dif/record.h"
 
+enum { MOST = 1024 /* rows of a report's list */ };
+
 static const struct {
     const char *atom, *text;
 } kinds[] = {
@@ -81,7 +83,6 @@ static const char *kind_name(uint64_t kind)
 static bool read_probes(struct etf *r, struct catalog *c, struct arena *a,
                         struct tier_load_probe **out, uint32_t *count)
 {
-    enum { MOST = 1024 };
     uint32_t n = list(r, MOST);
     *out = arena_alloc(a, (n + 1ul) * sizeof **out);
     if (!*out)
@@ -117,6 +118,39 @@ static bool read_probes(struct etf *r, struct catalog *c, struct arena *a,
     return true;
 }
 
+/* Reads {Functions, [{ProbeId, Calls}]}. */
+static bool read_counted(struct etf *r, struct catalog *c, struct arena *a, struct tier_load *out)
+{
+    if (etf_tuple(r) != 2)
+        r->bad = true;
+    out->functions = etf_uint(r);
+    uint32_t n = list(r, MOST);
+    out->counted = arena_alloc(a, (n + 1ul) * sizeof *out->counted);
+    if (!out->counted)
+        return false;
+    for (uint32_t i = 0; i < n && !r->bad; i++) {
+        struct tier_load_counted *f = &out->counted[out->ncounted++];
+        struct tier_probe known;
+        const struct catalog_mod *m;
+        const struct catalog_fn *fn;
+        *f = (struct tier_load_counted){.prov = "", .mod = "", .func = ""};
+        if (etf_tuple(r) != 2)
+            r->bad = true;
+        const uint64_t id = etf_uint(r);
+        f->calls = etf_uint(r);
+        if (id > UINT32_MAX || !catalog_probe(c, (uint32_t)id, &known, &m, &fn))
+            continue;
+        f->prov = known.prov;
+        f->mod = known.mod;
+        f->func = arena_strdup(a, known.func);
+        if (!f->func)
+            return false;
+    }
+    if (n)
+        etf_list_end(r);
+    return true;
+}
+
 bool load_read(struct etf *r, struct catalog *c, struct arena *a, struct tier_load *out)
 {
     char why[ETF_ATOM_MAX];
@@ -128,7 +162,7 @@ bool load_read(struct etf *r, struct catalog *c, struct arena *a, struct tier_lo
         out->why = TIER_LOAD_OVERLOAD;
     else if (strcmp(why, "total") == 0)
         out->why = TIER_LOAD_TOTAL;
-    if (etf_tuple(r) != 7)
+    if (etf_tuple(r) != 8)
         r->bad = true;
     out->ns = etf_uint(r);
     out->fired = etf_uint(r);
@@ -136,6 +170,8 @@ bool load_read(struct etf *r, struct catalog *c, struct arena *a, struct tier_lo
         !read_probes(r, c, a, &out->probe, &out->nprobes))
         return false;
     out->vm = etf_uint(r);
+    if (!read_counted(r, c, a, out))
+        return false;
     if (etf_peek(r) != ETF_TUPLE) { /* [] */
         etf_skip(r);
         return true;

@@ -654,21 +654,16 @@ request(go, #c{phase = enabled} = C, Pid, S) ->
         Failed ->
             Failed
     end;
-%% Its patterns and flags are set already, so nothing here takes long.
-request(go, #c{phase = placed, program = P} = C, Pid, S) ->
-    ok = nif_phase(P, 'begin'),
-    fire(?PROBE_BEGIN, C),
-    ok = nif_phase(P, running),
-    S1 = set_consumer(Pid, C#c{phase = running}, S),
-    Kinds = maps:get(kinds, C#c.told, []),
-    Tables = erltrace_agent_poll:tables(Kinds), % asked before anything else fires, so that their names come first
-    Begun = set_consumer(Pid, erltrace_agent_counts:begun(C#c{phase = running}, S1), S1),
-    element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(Begun), % otherwise it has ended itself
-    erltrace_agent_poll:fire_tables(P, Tables),
-    erltrace_agent_poll:fire_processes(P, Kinds),
-    start_ticks(C),
-    S2 = lists:foldl(fun erltrace_agent_needs:complain/2, Begun, erltrace_agent_profile:apply(Begun)),
-    {reply, ok, erltrace_agent_load:start(S2)};
+request(go, #c{phase = placed} = C, Pid, S) ->
+    case erltrace_agent_counts:settled(C, S) of
+        C -> {reply, ok, go(C, Pid, S)};
+        Fewer -> % code was loaded since: what is traced is placed again
+            case request(place, Fewer#c{phase = enabled}, Pid, S) of
+                {reply, {ok, Warnings, _}, #s{consumers = #{Pid := C1}} = S1} ->
+                    request(go, C1#c{warnings = lists:reverse(Warnings, C1#c.warnings)}, Pid, S1);
+                Failed -> Failed
+            end
+    end;
 request({read, What}, #c{program = P} = C, Pid, S) when P =/= undefined, What >= 0, What =< 3 ->
     Counted = case What band ?AGGREGATIONS of
                   0 -> C;
@@ -720,6 +715,23 @@ request(Request, #c{phase = Phase}, _, _) ->
               true -> Request
            end,
     throw(error4('AGENT_REQUEST', text("the request ~0P is not allowed while the consumer is ~p", [Name, 5, Phase]), "")).
+
+%% Begins a program whose patterns and flags are set: nothing here takes long.
+go(#c{program = P} = C, Pid, S) ->
+    ok = nif_phase(P, 'begin'),
+    fire(?PROBE_BEGIN, C),
+    ok = nif_phase(P, running),
+    S1 = set_consumer(Pid, C#c{phase = running}, S),
+    Kinds = maps:get(kinds, C#c.told, []),
+    Tables = erltrace_agent_poll:tables(Kinds), % asked before anything else fires, so that their names come first
+    {C1, S2} = erltrace_agent_counts:begun(C#c{phase = running}, S1),
+    Begun = set_consumer(Pid, C1, S2),
+    element(1, nif_status(P)) =:= false andalso erltrace_agent_needs:publish(Begun), % otherwise it has ended itself
+    erltrace_agent_poll:fire_tables(P, Tables),
+    erltrace_agent_poll:fire_processes(P, Kinds),
+    start_ticks(C),
+    S3 = lists:foldl(fun erltrace_agent_needs:complain/2, Begun, erltrace_agent_profile:apply(Begun)),
+    erltrace_agent_load:start(S3).
 
 all_bindings(Last, #c{bindings = Before}) when is_list(Last) ->
     lists:append(lists:reverse(Before, [Last]));

@@ -73,6 +73,7 @@
     needs = 0 :: non_neg_integer(),
     wants = #{} :: #{mfa() => 1..255},
     counted = #{} :: #{mfa() => non_neg_integer()}, % functions whose calls the VM counts for it, and their probes: erltrace_agent_counts
+    before = #{} :: #{mfa() => pos_integer()}, % of functions whose counters were gone when it began: the calls that were missed before
     rests = {0, 0} :: {integer(), non_neg_integer()}, % us, monotonic: its counters were read then, and are not again for so long
     filters = #{} :: map(),        % what clauses ask of calls: erltrace_agent_filters:take/1
     filtered = #{} :: map(),       % ... of the functions in `wants`, as far as they have conditions: erltrace_agent_filters:functions/3

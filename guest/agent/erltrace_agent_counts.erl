@@ -11,13 +11,15 @@
 %%    given to the library before anything else can read.
 %%  * A counter that is gone (its code was loaded again) or went back is not trusted again: the function is traced from there on, and the consumer
 %%    is told. If the session was destroyed, the programs are over, as with all sessions of ours.
-%%  * Functions of code that was loaded just now, and is still under watch (erltrace_agent_loads), are not counted: what the library counts as
-%%    missed there may be calls from before this program began.
+%%  * Functions of code that was loaded just now, and is still under watch (erltrace_agent_loads), are not counted, whether that was seen when the
+%%    program was enabled or when it begins: what the library counts as missed there may be calls from before that.
+%%  * Counters are read at least about once a second, however seldom the consumer asks for aggregations, since a load of code takes away what
+%%    was counted since the last reading.
 %%  * BIFs are never counted: sessions share what clears them (OTP 27 and 28). NIFs have other probes, of which no clause only counts. A module with many of them is traced as a whole if a
 %%    program wants them, since each would need a pattern by its name.
 -module(erltrace_agent_counts).
 
--export([split/3, entries/1, last/2, add/2, back/2, trim/2, begun/2, read/3, look/1, lost/1, session/1, undo/1]).
+-export([split/3, entries/1, last/2, add/2, back/2, trim/2, settled/2, begun/2, read/3, look/1, lost/1, session/1, undo/1]).
 
 -import(erltrace_agent_lib, [text/2, names/1]).
 
@@ -28,6 +30,7 @@
 -define(STEP, 16).                 % functions that are read between two looks at the clock
 -define(PIECE, 1000).              % us of reading, after which other processes run
 -define(REST, 20).                 % no reading comes sooner than this many times what the last one took
+-define(MOST, 1100000).            % us after which they are read in any case: later than consumers usually ask
 -define(LEAST, 80000).             % us between readings for aggregations, however often they are asked for (c_src/tier/counts.c: AGGRATE_MS)
 
 %% Splits what a program's bindings want into the functions that are counted for it, with their probes, and what is wanted of the others.
@@ -159,17 +162,35 @@ free(M, On, Placed, _) ->
 
 %% == reading ===================================================================================================
 
-%% Begins to count for a program, before anything can see its probes.
--spec begun(#c{}, #s{}) -> #c{}.
+%% Returns a placed program that is about to begin without counters of code that was loaded since it was enabled: those functions are traced for it.
+-spec settled(#c{}, #s{}) -> #c{}.
+settled(#c{counted = Counted} = C, S) ->
+    Watched = erltrace_agent_lib:filter(fun(M, _) -> not erltrace_agent_loads:is_settled(M, S) end, by_module(Counted)),
+    case erltrace_agent_lib:filter(fun({M, _, _}, _) -> is_map_key(M, Watched) end, Counted) of
+        None when map_size(None) =:= 0 -> C;
+        Fresh -> trace(C, maps:keys(Fresh))
+    end.
+
+%% Begins to count for a program, before anything can see its probes. Of code that was loaded in the last moment, the calls before this one are
+%% not the program's.
+-spec begun(#c{}, #s{}) -> {#c{}, #s{}}.
 begun(C, S) ->
-    {Lost, C1} = take('begin', C, S),
-    again(Lost),
-    C1.
+    case take('begin', C, S) of
+        {[], C1} -> {C1, S};
+        {Lost, C1} ->
+            again(Lost),
+            {_, Missed, S1} = erltrace_agent_loads:missed(Lost, S),
+            {C1#c{before = Missed}, S1}
+    end.
 
 %% Gives a program what was counted for it since the last reading, unless that was just now: a consumer may ask as often as it likes.
--spec read(tick | aggregations, #c{}, #s{}) -> #c{}.
+-spec read(tick | aggregations | always, #c{}, #s{}) -> #c{}.
 read(For, #c{phase = running, over = false, rests = {At, Rest}} = C, S) ->
-    Least = case For of tick -> Rest; aggregations -> max(Rest, ?LEAST) end,
+    Least = case For of
+                tick -> Rest;
+                aggregations -> max(Rest, ?LEAST);
+                always -> max(Rest, ?MOST)
+            end,
     case erlang:monotonic_time(microsecond) - At < Least of
         true -> C;
         false ->
@@ -247,9 +268,9 @@ traced(Lost, #s{consumers = Cs, counts = {Session, Set}} = S) ->
     {Warnings, S1} = erltrace_agent_needs:apply_needs(S#s{consumers = maps:merge(Cs, Traced), counts = {Session, maps:without(Gone, Set)}}),
     ?AGENT:settled(),
     {Beyond, Missed, S2} = erltrace_agent_loads:missed(Gone, S1),
-    lists:foldl(fun({#c{pid = Pid, program = P, counted = Counted}, MFAs}, #s{consumers = Now} = S3) ->
+    lists:foldl(fun({#c{pid = Pid, program = P, counted = Counted, before = Before}, MFAs}, #s{consumers = Now} = S3) ->
                     %% Calls of the new code that came before its patterns: their number is enough.
-                    [] = ?AGENT:nif_counted(P, add, [{map_get(MFA, Counted), N} || MFA <- MFAs, #{MFA := N} <- [Missed]]),
+                    [] = ?AGENT:nif_counted(P, add, [{map_get(MFA, Counted), N - maps:get(MFA, Before, 0)} || MFA <- MFAs, #{MFA := N} <- [Missed]]),
                     ok = ?AGENT:nif_count_missed(P, Beyond),
                     case Now of
                         #{Pid := #c{warnings = W} = C} -> S3#s{consumers = Now#{Pid := C#c{warnings = [told(MFAs) | Warnings ++ W]}}};

@@ -29,7 +29,7 @@ again(S) ->
 look(#s{consumers = Cs} = S) ->
     Now = erltrace_agent_lib:now_ms(),
     ok = ?AGENT:nif_stolen(),
-    case [look(C, Now) || #c{phase = running, over = false} = C <- maps:values(Cs)] of
+    case [look(erltrace_agent_counts:read(always, C, S), Now) || #c{phase = running, over = false} = C <- maps:values(Cs)] of
         [] ->
             S#s{looking = false};
         Looked ->

@@ -67,6 +67,21 @@ static struct program_probe *probe_of(const struct program *p, uint32_t id)
     return found && found->id.id == id && found->kind == PROBE_FN_ENTRY ? found : NULL;
 }
 
+/* The probe's account: while it is counted, the calls that were read are its events. */
+static struct load_probe *cost_of(struct program *p, const struct program_probe *probe)
+{
+    return &p->probes.cost[probe - p->probes.v];
+}
+
+/* From the next snapshot on the probe's events are reported: its account begins with them. */
+static void end_counting(struct program *p, struct program_probe *probe)
+{
+    struct load_probe *cost = cost_of(p, probe);
+    probe->counted = false;
+    atomic_store_explicit(&cost->events, 0, memory_order_relaxed);
+    cost->marks.events[0] = cost->marks.events[1] = 0;
+}
+
 /* Takes a probe's counter as it now is, or that it is gone. Returns false when the probe is lost.
  */
 static bool reading(ErlNifEnv *env, struct program *p, struct program_probe *probe, bool first,
@@ -83,8 +98,11 @@ static bool reading(ErlNifEnv *env, struct program *p, struct program_probe *pro
         if (probe->last != LOST)
             engine_count_missed(p->engine, RECORD_DROP_COUNTER, 1);
         now = LOST;
-    } else if (!first && now > probe->last)
+    } else if (!first && now > probe->last) {
+        atomic_fetch_add_explicit(&cost_of(p, probe)->events, now - probe->last,
+                                  memory_order_relaxed);
         count(env, p, probe, now - probe->last);
+    }
     probe->last = now;
     return now != LOST;
 }
@@ -114,8 +132,10 @@ ERL_NIF_TERM counted_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
                 : NULL;
         if (!probe)
             continue; /* of a consumer that has made it up */
-        if (end)
-            probe->counted = false;
+        if (end && probe->counted)
+            end_counting(p, probe);
+        else if (end)
+            continue;
         else if (add && enif_get_uint64(env, e[1], &calls) && calls > 0)
             count(env, p, probe, calls);
         else if (add)

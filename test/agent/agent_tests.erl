@@ -25,6 +25,7 @@
 -define(DROP_SHAPE, 17).
 
 %% Clauses of the image: see mkimage.c.
+-define(USE_COUNT, 4096).
 -define(COUNT, 0).
 -define(TEXTS, 1).
 -define(INTS, 2).
@@ -61,7 +62,7 @@ tests() ->
     [life, calls_are_counted, begin_end_tick_exit_error, returns, returns_of_one_function, switched_under_load, tail_calls_return_once, tail_loop_is_flat, body_recursion,
      returns_and_exceptions, exceptions_alone, exception_frames_are_bounded, frames_before_it_runs, frames_while_they_go, spawns_and_exits, messages, scheduling,
      collections, vtimestamp, clocks, arguments, two_consumers, over_its_limit, consumer_killed, lease_runs_out, closed_in_the_middle,
-     server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, let_go_bit_by_bit,
+     server_killed, guard_takes_its_name, killed_while_changing, killed_while_loading, gate_first, asked_before_start, asked_when_dead, foreign_process_tracer, foreign_meta_tracer, foreign_pattern, wiped_is_reported, reloaded_is_reported, counted_code_loaded_before, let_go_bit_by_bit,
      whole_module, heard_meanwhile, given_up_and_loaded, given_up_beside, ended_and_loaded, silent_process, bindings_in_pieces, bad_images, bad_requests, other_library, loaded_twice, unloadable_library, refused_by_the_loader, library_folders, library_left, foreign_name, concurrent_attach, attached_to_who_leaves, taken_away, memory_of_ended_programs, purged_once, on_load_meanwhile, builtin_functions, instructions, builtins_and_other_sessions,
      collections_of_others, session_destroyed, begun_in_vain, guard_of_old_code, collections_begun, answers_until, late_answers, suspended_processes, server_crashed, everything,
      ring_keeps_the_newest, fill_ends_when_full, only_one_cpu, too_small_for_end, sizes_are_bounded, sensitive_stays_hidden, shapes, shapes_of_the_vm, messages_of_other_shapes, answers_of_other_shapes, terms_refused, terms_hidden, redact_is_read, redact_unreadable, filters_refused, filters_are_set, many_times, under_churn, taken_away_at_work, guard_killed_too].
@@ -965,6 +966,27 @@ test(reloaded_is_reported) ->
     agent_work:outer(1),
     otp() >= 27 orelse wait(fun() -> {_, _, W} = read(A), W =/= [] end),
     finish(A),
+    code:purge(agent_work);
+
+%% Code is loaded between `place` and `go`, and again later, while it is still under watch: a program that counts gets the calls since `go`, each once.
+test(counted_code_loaded_before) ->
+    {agent_work, Beam, File} = code:get_object_code(agent_work),
+    Load = fun() -> code:purge(agent_work), {module, agent_work} = code:load_binary(agent_work, File, Beam) end,
+    Calls = fun(N) -> [agent_work:leaf(X) || X <- lists:seq(1, N)] end,
+    A = open(),
+    {ok, _, []} = call(A, {enable, file("build/test/agent/image.dif"), [{bufsize, 1 bsl 20}, {aggsize, 1 bsl 20}, {dynvarsize, 1 bsl 20}, {loads, 1}],
+                           [{1, ?COUNT, 1, ?ENTRY + ?USE_COUNT, work(leaf, 1)}]}),
+    {ok, [], Placed} = call(A, place),
+    ?equal(case otp() >= 27 of true -> 1; false -> 0 end, proplists:get_value(counted, Placed)),
+    Load(),
+    Calls(101),
+    ok = call(A, go),
+    Calls(7),
+    Load(),
+    Calls(31),
+    #{aggs := G, counts := C} = finish(A),
+    ?equal(#{{<<"entry">>, <<"leaf/1">>} => 38}, G),
+    ?equal(0, lists:sum(lists:sublist(tuple_to_list(C), 7, tuple_size(C) - 8))), % drops
     code:purge(agent_work);
 
 %% A module with many functions is loaded, and one of them has a probe: the others are let go one by one, and meanwhile the consumer is

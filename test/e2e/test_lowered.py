@@ -144,7 +144,7 @@ def test_what_is_counted(t):
     counted(COUNT + "erlang*:etco:d*:entry /arg2 == 0/ { @d = count(); }", 1)
     for option in ("lower=no", "cpu=0", "aggpercpu", "bufpolicy=ring", "bufpolicy=fill", "aggrate=99ms", "eventbudget=2k"):
         counted(COUNT, 0, "-x", option)
-    for option in ("aggrate=1s", "aggrate=100ms", "eventbudget=1m", "bufsize=64k"):
+    for option in ("aggrate=1h", "aggrate=100ms", "eventbudget=1m", "bufsize=64k"):
         counted(COUNT, 1, "-x", option)
     for does in ("@[copyinstr(arg0)] = count()", "@[arg2] = count()", "@[cpu] = count()", "@[tid] = count()", "@[timestamp] = count()", "@ = max(1)", "@ = quantize(1)", "@ = sum(n)",
                  "@ = sum(arg2)", "x[1]++", "self->n++", "this->n = 1; n++", "n = n + 1", "n = 1", "m = n++", "@[n++] = count()", 'printf("leaf\\n")', "@ = count(); trace(1)", "@[ustack()] = count()",
@@ -224,6 +224,43 @@ def test_counters_taken(t):
         t.equal(ended(t, trace), {"leaf/1": 1009 + 10007}, f"calls, with {what}", trace)
         t.true("[DTRACEDROP_COUNTER] 1 counter of calls gone" in trace.err.text(), "the drop is told", trace)
         t.clean(node)
+
+
+def test_counters_taken_in_json(t):
+    """The same in JSON: the kind of the drop, its number, and the node."""
+    node, trace, leaves = ready(t, more=("--json",))
+    leaves(1009)
+    trace.wait("n is 1009")
+    node("[trace:function(S, {etco, leaf, 1}, false, [call_count]) || {erltrace_counts, _} = S <- trace:session_info(all)]")
+    trace.wait(r"of 1 function are gone.* etco:leaf/1")  # a line of JSON as well
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    drops = [o for o in json_lines(trace.out.text()) if o["type"] == "drop"]
+    t.equal([(o["kind"], o["count"], o["node"]) for o in drops], [("counter", 1, node.name)], "drops", trace)
+    t.clean(node)
+
+
+def test_read_whatever_the_rate(t):
+    """A program that asks for aggregations once an hour: counters are read all the same, so that a load of code takes away next to nothing."""
+    node, trace, leaves = ready(t, what=COUNT + 'dtrace:::BEGIN { setopt("aggrate", "1h"); }\n', more=("--json", "-x", "stats=100ms"))
+    leaves(1009)
+    trace.wait(r'"counted":.*"function":"leaf/1","calls":1009')
+    load(node, MODULE)
+    trace.wait(r"of 1 function are gone.* etco:leaf/1")
+    leaves(101)
+    trace.interrupt()
+    t.equal(trace.end(), 0, "exit status", trace)
+    t.equal([o["value"] for o in json_lines(trace.out.text()) if o["type"] == "aggregation"], [1009 + 101], "calls", trace)
+    t.clean(node)
+
+
+def test_stats(t):
+    """The option stats lists the functions that are counted, those that are called most first."""
+    node, trace, leaves = ready(t, what="erlang*:etco::entry { @ = count(); }\n", more=("-x", "stats=end"))
+    leaves(1009)
+    ended(t, trace)
+    t.match(trace.err.text(), r"^erltrace: total:   15 functions counted by the VM: etco:leaf/1 \d+/s(, etco:\S+ 0/s){4} \.\.\.$", "functions")
+    t.clean(node)
 
 
 def test_session_destroyed(t):

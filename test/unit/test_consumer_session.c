@@ -692,6 +692,26 @@ static void costs_are_told(void **state)
         assert_true((strstr(buf_str(&f->messages), " 0.5 %: events at which") != NULL) == more);
         assert_true((strstr(buf_str(&f->messages), "events at which") != NULL) == more);
     }
+    /* Functions whose calls the VM counts, as far as a line goes. */
+    static struct tier_load_counted calls[] = {
+        {"erlang1", "shop", "leaf/1", 2018}, {"erlang1", "shop", "a\nb/0", 62},
+        {"erlang1", "shop", "c/0", 2},       {"erlang1", "shop", "d/0", 0},
+        {"erlang1", "shop", "e/0", 0},       {"erlang1", "shop", "f/0", 0}};
+    for (uint32_t n = 1; n <= 6; n += 5) {
+        buf_reset(&f->messages);
+        make_load(TIER_LOAD_STATS);
+        load.nthreads = load.nprobes = 0;
+        load.vm = 0;
+        load.counted = calls;
+        load.functions = load.ncounted = n;
+        f->a.script = sends_load;
+        session_work(f->s, 0);
+        assert_non_null(strstr(
+            buf_str(&f->messages),
+            n == 1 ? "\nstats:   1 function counted by the VM: shop:leaf/1 1009/s\n"
+                   : "\nstats:   6 functions counted by the VM: shop:leaf/1 1009/s, shop:a\\nb/0 "
+                     "31/s, shop:c/0 1/s, shop:d/0 0/s, shop:e/0 0/s ...\n"));
+    }
     /* One probe that is all of the cost says nothing new. */
     buf_reset(&f->messages);
     make_load(TIER_LOAD_TOTAL);
@@ -723,6 +743,17 @@ static void costs_are_not_told(void **state)
     f->a.script = sends_load;
     session_work(f->s, 0);
     assert_non_null(strstr(buf_str(&f->data), "{\"type\":\"stats\",\"why\":\"total\","));
+    assert_null(strstr(buf_str(&f->data), "\"counted\""));
+    static struct tier_load_counted calls = {"erlang1", "shop", "leaf/1", 2018};
+    make_load(TIER_LOAD_TOTAL);
+    load.counted = &calls;
+    load.functions = 3;
+    load.ncounted = 1;
+    f->a.script = sends_load;
+    session_work(f->s, 0);
+    assert_non_null(strstr(buf_str(&f->data),
+                           ",\"counted\":{\"functions\":3,\"most\":[{\"module\":\"shop\","
+                           "\"function\":\"leaf/1\",\"calls\":2018}]},"));
 }
 
 /* The program is ended in one node because of what it took: the others go on, and what had been

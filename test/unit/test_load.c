@@ -476,29 +476,31 @@ static void an_account_ends_with_its_program(void **state)
     assert_int_equal(load_until(&a.load, 200), 200);
 }
 
+#define TOP(from, n) load_top(load_by_cost, &a.load, a.load.nprobes, from, top, n)
+
 static void marks_and_the_dearest(void **state)
 {
     (void)state;
     struct account a;
     uint32_t top[PROBES];
     account_init(&a, 0, 0);
-    assert_int_equal(load_top(&a.load, LOAD_MARK, top, PROBES), 0);
+    assert_int_equal(TOP(LOAD_MARK, PROBES), 0);
     a.probe[0].ns = 10;
     a.probe[1].ns = 30;
     a.probe[2].ns = 20;
-    assert_int_equal(load_top(&a.load, LOAD_MARK, top, 2), 2);
+    assert_int_equal(TOP(LOAD_MARK, 2), 2);
     assert_int_equal(top[0], 1);
     assert_int_equal(top[1], 2);
-    assert_int_equal(load_top(&a.load, LOAD_MARK, top, 0), 0);
+    assert_int_equal(TOP(LOAD_MARK, 0), 0);
     load_mark(&a.load, 100, 7);
     a.probe[0].ns += 5;
-    assert_int_equal(load_top(&a.load, LOAD_MARK, top, PROBES), 1);
+    assert_int_equal(TOP(LOAD_MARK, PROBES), 1);
     assert_int_equal(top[0], 0);
-    assert_int_equal(load_top(&a.load, LOAD_BEFORE, top, PROBES), 3); /* from the start */
+    assert_int_equal(TOP(LOAD_BEFORE, PROBES), 3); /* from the start */
     load_mark(&a.load, 200, 9);
-    assert_int_equal(load_top(&a.load, LOAD_MARK, top, PROBES), 0);
-    assert_int_equal(load_top(&a.load, LOAD_BEFORE, top, PROBES), 1);
-    assert_int_equal(load_top(&a.load, LOAD_START, top, PROBES), 3);
+    assert_int_equal(TOP(LOAD_MARK, PROBES), 0);
+    assert_int_equal(TOP(LOAD_BEFORE, PROBES), 1);
+    assert_int_equal(TOP(LOAD_START, PROBES), 3);
     assert_int_equal(a.load.marked[0], 100);
     assert_int_equal(a.load.fired[1], 9);
     uint64_t events = 3, ns = a.probe[0].ns;

@@ -894,7 +894,8 @@ static void test_catalog_suggest(void **state)
     catalog_free(&c);
 }
 
-/* {overload, {2000, 7, Threads, Kinds, Probes, 123, {scheduler, 3, 1400, 870, 400}}} */
+/* {overload, {2000, 7, Threads, Kinds, Probes, 123,
+ *             {3, [{20005, 1009}, {40000, 5}]}, {scheduler, 3, 1400, 870, 400}}} */
 static void put_load(ei_x_buff *x)
 {
     static const struct {
@@ -907,7 +908,7 @@ static void put_load(ei_x_buff *x)
     ei_x_new(x);
     ei_x_encode_tuple_header(x, 2);
     ei_x_encode_atom(x, "overload");
-    ei_x_encode_tuple_header(x, 7);
+    ei_x_encode_tuple_header(x, 8);
     ei_x_encode_ulong(x, 2000);
     ei_x_encode_ulong(x, 7);
     ei_x_encode_list_header(x, 3);
@@ -930,6 +931,15 @@ static void put_load(ei_x_buff *x)
         ei_x_encode_empty_list(x);
     }
     ei_x_encode_ulong(x, 123);
+    ei_x_encode_tuple_header(x, 2);
+    ei_x_encode_ulong(x, 3);
+    ei_x_encode_list_header(x, 2);
+    for (int i = 0; i < 2; i++) {
+        ei_x_encode_tuple_header(x, 2);
+        ei_x_encode_ulong(x, i == 0 ? 20005 : 40000);
+        ei_x_encode_ulong(x, i == 0 ? 1009 : 5);
+    }
+    ei_x_encode_empty_list(x);
     ei_x_encode_tuple_header(x, 5);
     ei_x_encode_atom(x, "scheduler");
     ei_x_encode_ulong(x, 3);
@@ -975,6 +985,12 @@ static void test_load(void **state)
     assert_string_equal(l.probe[1].func, "seq/2");
     assert_string_equal(l.probe[2].name, ""); /* nobody knows it */
     assert_int_equal(l.vm, 123);
+    assert_int_equal(l.functions, 3);
+    assert_int_equal(l.ncounted, 2);
+    assert_string_equal(l.counted[0].mod, "lists");
+    assert_string_equal(l.counted[0].func, "seq/2");
+    assert_int_equal(l.counted[0].calls, 1009);
+    assert_string_equal(l.counted[1].func, ""); /* nobody knows it */
     assert_int_equal(l.over.number, 3);
     assert_int_equal(l.over.time, 1400);
     assert_int_equal(l.permille, 870);

@@ -15,6 +15,7 @@
 enum {
     STOLEN_NS = 1000000000, /* least time between two readings of a hypervisor's share */
     STEAL = 8,              /* words before it in /proc/stat */
+    TOP = 32,               /* most probes that a report lists */
 };
 
 /* For each tag: the cost class, and the need that makes the VM report it. */
@@ -264,9 +265,39 @@ static void probe_cost(const struct load_probe *p, enum load_from from, uint64_t
     load_since(&p->marks, from, events, ns);
 }
 
+/* Ranks functions whose calls the VM counts, by those calls: also those that were not called. */
+static uint64_t by_calls(const void *of, uint32_t i, enum load_from from)
+{
+    const struct program_probes *pp = of;
+    uint64_t calls, ns;
+    if (!pp->v[i].counted)
+        return 0;
+    probe_cost(&pp->cost[i], from, &calls, &ns);
+    return calls + 1;
+}
+
+/* Returns {Functions, [{ProbeId, Calls}]}: how many functions the VM counts calls of, and the `top`
+ * of them that were called most. */
+static ERL_NIF_TERM counted_calls(ErlNifEnv *env, const struct program_probes *pp, uint32_t top,
+                                  enum load_from from)
+{
+    uint32_t index[TOP], n = 0;
+    uint64_t calls, ns;
+    ERL_NIF_TERM list = enif_make_list(env, 0);
+    for (uint32_t i = 0; i < pp->n; i++)
+        n += pp->v[i].counted;
+    for (uint32_t i = load_top(by_calls, pp, pp->n, from, index, top); i-- > 0;) {
+        probe_cost(&pp->cost[index[i]], from, &calls, &ns);
+        list = enif_make_list_cell(env,
+                                   enif_make_tuple2(env, enif_make_uint(env, pp->v[index[i]].id.id),
+                                                    enif_make_uint64(env, calls)),
+                                   list);
+    }
+    return enif_make_tuple2(env, enif_make_uint(env, n), list);
+}
+
 ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum load_from from)
 {
-    enum { TOP = 32 };
     struct load *l = &p->load;
     struct {
         uint64_t events, ns;
@@ -276,8 +307,11 @@ ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum 
     uint64_t period = now > l->marked[from] ? now - l->marked[from] : 1;
     struct record_counts c;
     engine_counts(p->engine, &c);
+    top = top < TOP ? top : TOP;
     for (const struct program_probes *pp = &p->probes; pp; pp = pp->next)
         for (uint32_t i = 0; i < pp->n; i++) {
+            if (pp->v[i].counted)
+                continue;
             probe_cost(&pp->cost[i], from, &events, &ns);
             kind[pp->v[i].kind].events += events;
             kind[pp->v[i].kind].ns += ns;
@@ -287,7 +321,7 @@ ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum 
     for (uint32_t k = PROBE_NKINDS; k-- > 0;)
         if (kind[k].events > 0)
             kinds = enif_make_list_cell(env, row(env, k, kind[k].events, kind[k].ns), kinds);
-    for (uint32_t i = load_top(l, from, index, top < TOP ? top : TOP); i-- > 0;) {
+    for (uint32_t i = load_top(load_by_cost, l, l->nprobes, from, index, top); i-- > 0;) {
         probe_cost(&l->probe[index[i]], from, &events, &ns);
         probes =
             enif_make_list_cell(env, row(env, p->probes.v[index[i]].id.id, events, ns), probes);
@@ -298,10 +332,10 @@ ERL_NIF_TERM program_load(ErlNifEnv *env, struct program *p, uint32_t top, enum 
             env, name.kind, enif_make_uint(env, name.number), enif_make_uint64(env, l->trip.time),
             enif_make_uint(env, l->trip.permille), enif_make_uint(env, l->limit));
     }
-    ERL_NIF_TERM result = enif_make_tuple7(env, enif_make_uint64(env, period),
-                                           enif_make_uint64(env, c.fired - l->fired[from]),
-                                           threads(env, l, from, period), kinds, probes,
-                                           enif_make_uint64(env, vm_cost(l, from)), over);
+    ERL_NIF_TERM result = enif_make_tuple8(
+        env, enif_make_uint64(env, period), enif_make_uint64(env, c.fired - l->fired[from]),
+        threads(env, l, from, period), kinds, probes, enif_make_uint64(env, vm_cost(l, from)),
+        counted_calls(env, &p->probes, top, from), over);
     load_mark(l, now, c.fired);
     for (const struct program_probes *pp = p->probes.next; pp; pp = pp->next)
         load_mark_probes(pp->cost, pp->n);

@@ -355,22 +355,24 @@ void load_mark(struct load *l, uint64_t now, uint64_t fired)
     l->fired[LOAD_MARK] = fired;
 }
 
-static uint64_t cost(const struct load *l, uint32_t i, enum load_from from)
+uint64_t load_by_cost(const void *load, uint32_t i, enum load_from from)
 {
+    const struct load *l = load;
     uint64_t events = 0, ns = atomic_load_explicit(&l->probe[i].ns, memory_order_relaxed);
     load_since(&l->probe[i].marks, from, &events, &ns);
     return ns;
 }
 
-uint32_t load_top(const struct load *l, enum load_from from, uint32_t *index, uint32_t n)
+uint32_t load_top(load_rank *rank, const void *of, uint32_t nprobes, enum load_from from,
+                  uint32_t *index, uint32_t n)
 {
     uint32_t found = 0;
-    for (uint32_t i = 0; i < l->nprobes; i++) {
-        uint64_t ns = cost(l, i, from);
-        if (ns == 0 || (found == n && (n == 0 || ns <= cost(l, index[n - 1], from))))
+    for (uint32_t i = 0; i < nprobes; i++) {
+        const uint64_t high = rank(of, i, from);
+        if (high == 0 || (found == n && (n == 0 || high <= rank(of, index[n - 1], from))))
             continue;
         uint32_t at = found < n ? found++ : n - 1;
-        for (; at > 0 && cost(l, index[at - 1], from) < ns; at--)
+        for (; at > 0 && rank(of, index[at - 1], from) < high; at--)
             index[at] = index[at - 1];
         index[at] = i;
     }

@@ -88,6 +88,7 @@ struct load_thread {
     uint64_t waited_in_all; /* the same when the program ended */
 };
 
+/* events: of a function whose calls the VM counts, those calls, which cost nothing here. */
 struct load_probe {
     _Atomic uint64_t events, ns;
     struct load_marks marks;
@@ -225,7 +226,14 @@ static inline void load_since(const struct load_marks *m, enum load_from from, u
 void load_mark_probes(struct load_probe *p, uint32_t n);
 /* Makes a mark; fired: the count to remember with it. */
 void load_mark(struct load *l, uint64_t now, uint64_t fired);
-/* Finds the most expensive probes: at most n indexes, most expensive first. Returns how many. */
-uint32_t load_top(const struct load *l, enum load_from from, uint32_t *index, uint32_t n);
+/* A probe's place in a list: those with the highest number come first, those with 0 are left out.
+ */
+typedef uint64_t load_rank(const void *of, uint32_t probe, enum load_from from);
+/* Ranks the probes of a struct load by what they cost. */
+uint64_t load_by_cost(const void *load, uint32_t probe, enum load_from from);
+/* Finds the probes with the highest ranks among `nprobes`: at most n indexes, the highest first.
+ * Returns how many. */
+uint32_t load_top(load_rank *rank, const void *of, uint32_t nprobes, enum load_from from,
+                  uint32_t *index, uint32_t n);
 
 #endif
