@@ -157,7 +157,7 @@ $(addprefix $(BUILD)/test/test_,kept kinds redact term): $(TERM_OBJ)
 $(BUILD)/test/test_kinds: $(BUILD)/tool/test/fuzz/looks.o $(filter %/nodename.o,$(call objects,beam))
 $(BUILD)/test/test_kept: $(filter %/kept.o %/proctab.o,$(call objects,beam))
 BEAM_OBJ := $(call objects,beam) $(BUILD)/tool/test/fuzz/nif.o
-$(BUILD)/test/test_agent $(BUILD)/test/test_inside $(BUILD)/test/test_oncpu_dirty: $(BEAM_OBJ)
+$(addprefix $(BUILD)/test/test_,agent collecting inside oncpu_dirty): $(BEAM_OBJ)
 $(BUILD)/test/test_procname: $(filter-out %/procname.o,$(BEAM_OBJ))
 $(BUILD)/test/test_signal: $(filter-out %/tracer_signal.o,$(BEAM_OBJ))
 $(BUILD)/test/test_objects: $(filter %/maps.o,$(BEAM_OBJ))

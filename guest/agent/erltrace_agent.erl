@@ -29,6 +29,7 @@
          nif_ports/1, nif_unknown_ports/1, nif_names/1, nif_asked/0, nif_small/0, nif_asker/1, nif_load/3, nif_stolen/0, nif_alive/1,
          nif_code_begin/1, nif_code_add/2, nif_code_scan/0, nif_code_end/0, nif_code_stale/0, nif_code_rest/0, nif_code_names/1,
          nif_profile_able/0, nif_profile_offered/1, nif_profile_enter/0, nif_profile_entered/0, nif_profile_add/2, nif_profile_rates/1, nif_profile_close/0, nif_profile_take/2, nif_profile_counts/1,
+         nif_collecting_ask/1, nif_collecting_begin/1, nif_collecting_end/0, nif_collecting_prove/0, nif_collecting_watch/0, nif_collecting_proven/0,
          nif_profile_others/1, nif_profile_process/0, nif_profile_dirty/1, nif_profile_dirty_io/1, nif_profile_proven/0, nif_profile_unlearned/0, nif_wall_counts/1,
          nif_inside_known/0, nif_inside_begin/2, nif_inside_look/0, nif_inside_keep/1, nif_inside_rest/0, nif_inside_prove/0]).
 
@@ -1129,6 +1130,12 @@ nif_code_end() -> erlang:nif_error(not_loaded).
 nif_code_stale() -> erlang:nif_error(not_loaded).
 nif_code_rest() -> erlang:nif_error(not_loaded).
 nif_code_names(_From) -> erlang:nif_error(not_loaded).
+nif_collecting_ask(_Pid) -> erlang:nif_error(not_loaded).
+nif_collecting_begin(_Control) -> erlang:nif_error(not_loaded).
+nif_collecting_end() -> erlang:nif_error(not_loaded).
+nif_collecting_prove() -> erlang:nif_error(not_loaded).
+nif_collecting_watch() -> erlang:nif_error(not_loaded).
+nif_collecting_proven() -> erlang:nif_error(not_loaded).
 nif_profile_able() -> erlang:nif_error(not_loaded).
 nif_profile_offered(_Schedulers) -> erlang:nif_error(not_loaded).
 nif_profile_enter() -> erlang:nif_error(not_loaded).

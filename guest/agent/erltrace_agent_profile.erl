@@ -19,6 +19,10 @@
 -define(PERIOD, 50).               % ms between two times that samples are taken
 -define(STEP, 5).                  % ms between two steps of the end
 -define(ENTER, 1000).              % ms for all schedulers to be added, and for the proof on a dirty one
+-define(COLLECTS, 300).            % ms of the process that collects itself, at most
+-define(COLLECTORS, 20).           % such processes, one after another: each adds to what was seen
+-define(KEEPS, 20000).             % elements that it keeps: with as many of before, few enough that no dirty scheduler collects them
+-define(ROOM, 100000).             % words of its heap, in which nothing has to be collected meanwhile
 -define(TAKEN, 64).                % samples that are taken in one step
 -define(STEPS, 64).                % ... and steps of one turn
 -define(WALL, 16#8000000000000000). % ONWALL_RATE of onwall.h
@@ -140,32 +144,65 @@ said(Special, {Held, Failed}) ->
                               {[I || {I, _} <- Failed], "it could not be recognized"}], L =/= []]
     end.
 
-%% Adds the dirty schedulers, and begins to prove what they run. Returns warnings.
+%% Adds the dirty schedulers, and begins to prove what they run, and what a collection looks like. Returns warnings.
 dirty() ->
     add_dirty(),
-    proven(erltrace_agent_lib:now_ms() + ?ENTER).
+    Now = erltrace_agent_lib:now_ms(),
+    proven(Now + ?ENTER, Now + ?COLLECTS).
 
 %% A walk over all threads of the process, in parts: only while none is added, since all are there from the beginning.
 add_dirty() ->
     N = erlang:system_info(schedulers),
     [?AGENT:nif_profile_add(N, Tid) || {Tid, _, _} <- threads(?AGENT:nif_profile_others(true), [])].
 
-proven(Until) ->
+proven(Until, Soon) ->
     prove(),
-    case ?AGENT:nif_profile_proven() of
-        true -> [];
-        false ->
-            case erltrace_agent_lib:now_ms() < Until of
-                true -> receive after ?STEP -> proven(Until) end;
-                false -> [<<"not known so far: which processes the dirty schedulers run; all of these are busy, or do not show it">>]
-            end
+    Now = erltrace_agent_lib:now_ms(),
+    Dirty = ?AGENT:nif_profile_proven(),
+    case (Now < Until andalso not Dirty) orelse (Now < Soon andalso not ?AGENT:nif_collecting_proven()) of
+        true -> receive after ?STEP -> proven(Until, Soon) end;
+        false -> [<<"not known so far: which processes the dirty schedulers run; all of these are busy, or do not show it">> || not Dirty]
     end.
 
-%% Lets a process of each kind of dirty scheduler look, unless that has been done, or waits for one.
+%% Lets a process of each kind of dirty scheduler look, unless that has been done, or waits for one; and one that collects itself, while a dirty
+%% scheduler watches it.
 prove() ->
+    ?AGENT:nif_collecting_proven() orelse put({profile, collects}, collects(get({profile, collects}))),
     ?AGENT:nif_profile_proven() orelse
         [looks(F, Look) || {F, Look} <- [{nif_profile_dirty, fun() -> ?AGENT:nif_profile_dirty({?AGENT, nif_profile_dirty, 1}) end},
                                          {nif_profile_dirty_io, fun() -> ?AGENT:nif_profile_dirty_io({?AGENT, nif_profile_dirty_io, 1}) end}]].
+
+%% No two of them at once (collecting.h).
+collects(undefined) -> collects(1);
+collects({N, Looker, Watcher} = Had) ->
+    case N =:= ?COLLECTORS orelse erltrace_agent_lib:alive(Looker) orelse erltrace_agent_lib:alive(Watcher) of
+        true -> Had;
+        false -> collects(N + 1)
+    end;
+collects(N) ->
+    Looker = erltrace_agent_lib:start(fun() -> process_flag(sensitive, true), receive look -> collected() after ?ENTER -> ok end end,
+                                      [{priority, high}, {min_heap_size, ?ROOM}, {fullsweep_after, 65535}]),
+    ok = ?AGENT:nif_collecting_ask(Looker),
+    Watcher = erltrace_agent_lib:start(fun() -> process_flag(sensitive, true), Looker ! look, ?AGENT:nif_collecting_watch() end, [{priority, high}]),
+    {N, Looker, Watcher}.
+
+%% In turn it collects itself, and calls a function that goes through the list of what it keeps, and collects nothing.
+collected() ->
+    collected(erltrace_agent_lib:now_ms() + ?COLLECTS, false).
+
+collected(Until, Control) ->
+    Kept = lists:seq(1, ?KEEPS),
+    erlang:yield(), % what follows is done in one slice
+    _ = ?AGENT:nif_collecting_begin(Control) andalso
+        case Control of
+            true -> [lists:member(0, Kept) || _ <- [1, 2, 3]];
+            false -> erlang:garbage_collect(self(), [{type, minor}])
+        end,
+    case ?AGENT:nif_collecting_end() orelse erltrace_agent_lib:now_ms() > Until of
+        true -> ?AGENT:nif_collecting_prove();
+        false -> collected(Until, not Control)
+    end,
+    length(Kept).
 
 looks(F, Look) ->
     Had = get({profile, F}),
@@ -298,14 +335,20 @@ untrue(Counts) when element(8, Counts) =:= cpu ->
 untrue(_) ->
     [].
 
-summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped, Used, Clock, Waited, Kernel}, Others) ->
-    Parts = counted([{Idle, "~b without a process"}, {Hidden, "~b of sensitive processes, which are not shown"}, {Unknown, "~b in an unknown function"},
+summary(Periods, {Samples, Idle, Hidden, Unknown, Late, Dropped, Used, Clock, Waited, Kernel, Collecting}, Others) ->
+    Parts = counted([{Idle, "~b without a process"}, {Collecting, "~b in collections"}, {Hidden, "~b of sensitive processes, which are not shown"}, {Unknown, "~b in an unknown function"},
                      {Kernel, "~b in the kernel, as far as the CPU clock has more than was sampled"}, {Dropped, "~b dropped"}]),
     Missed = counted([{Late, late(Clock)}, {Waited, "; ~b more were left out: the scheduler waited for a processor"}]),
     Due = lists:sum([Used div Ns || Ns <- lists:usort(Periods)]),
     {note, unicode:characters_to_binary(["sampled on CPU at ", rates(Periods), " per scheduler, by ", clock(Clock), ": ", integer_to_binary(Samples), " samples of ",
                                          integer_to_binary(Due), " due",
-                                         [[", ", T] || T <- Parts], Missed, Others])}.
+                                         [[", ", T] || T <- Parts], Missed, untold(), Others])}.
+
+untold() ->
+    case ?AGENT:nif_collecting_proven() of
+        true -> "";
+        false -> "; collections are not told from what else is done for a process"
+    end.
 
 %% What the process has used, and each of its threads that is not sampled.
 used() ->

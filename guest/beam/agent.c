@@ -23,6 +23,7 @@
 #include "beam/probe/blocked.h"
 #include "beam/probe/held.h"
 #include "beam/probe/code.h"
+#include "beam/probe/collecting.h"
 #include "beam/probe/objects.h"
 #include "beam/probe/oncpu.h"
 #include "beam/probe/oncpu_dirty.h"
@@ -811,6 +812,12 @@ static ErlNifFunc functions[] = {
     {"nif_inside_keep", 1, inside_keep_nif, 0},
     {"nif_inside_rest", 0, inside_rest_nif, 0},
     {"nif_inside_prove", 0, inside_prove_nif, DIRTY},
+    {"nif_collecting_ask", 1, collecting_ask_nif, 0},
+    {"nif_collecting_begin", 1, collecting_begin_nif, 0},
+    {"nif_collecting_end", 0, collecting_end_nif, 0},
+    {"nif_collecting_prove", 0, collecting_prove_nif, 0},
+    {"nif_collecting_watch", 0, collecting_watch_nif, DIRTY},
+    {"nif_collecting_proven", 0, collecting_proven_nif, 0},
     {"nif_profile_able", 0, oncpu_able_nif, 0},
     {"nif_profile_offered", 1, oncpu_offered_nif, 0},
     {"nif_profile_enter", 0, oncpu_enter_nif, 0},

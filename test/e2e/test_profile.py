@@ -203,14 +203,43 @@ def test_dirty_nifs(t):
         t.true(kind == "normal" or line == (f"et_dirty:{kind}/1", f"dirty-{kind}", workers[kind]), f"a sample of another's: {line}", trace)
 
 
+@contextlib.contextmanager
+def told(t, node):
+    """Within this it is known what a collection looks like: the agent, which a trace keeps in the node, finds it out while all else goes on, which takes seconds on a
+    machine with much other work."""
+    keeper = t.trace("-q", "-n", READY + "profile-1 { n++; }", node=node)
+    keeper.ready()
+    erlt.until(lambda: "collections are not told" not in sampled(t, node, "profile-97 { n++; }" + until(10).replace("499", "97")).err.text(), "collections are told")
+    yield
+    keeper.interrupt()
+    t.equal(keeper.end(), 0, "exit status", keeper)
+
+
 @erlt.alone
 def test_dirty_collections(t):
     """A large heap is collected by a dirty scheduler: it is the process that is shown there, in its own functions."""
     node, (worker,) = started(t, "spin:gc(lists:seq(1, 3000000))")
-    trace = sampled(t, node, "profile-499 /schedtype == \"dirty-cpu\" && erlpid == $$1/ { @[erlfunc] = count(); @s[ustack()] = count(); n++; }" + until(200), worker)
+    with told(t, node):
+        trace = sampled(t, node, "profile-499 /schedtype == \"dirty-cpu\" && erlpid == $$1/ { @[erlfunc] = count(); @s[ustack()] = count(); n++; }" + until(200), worker)
     t.true("dirty CPU schedulers" not in trace.err.text(), "they are sampled", trace)
     seen = stacks(trace.out.text())
     t.true(any("spin:garbage/1" in s for s in seen), f"where it is collected: {seen}", trace)
+    t.match(trace.out.text(), r"^ +\[collection\]\n +spin:garbage/1")
+
+
+def test_collections(t):
+    """A sample has a frame that says so while its process is collected, in front of the function that was to go on; no other work has it: not that of
+    Erlang code, nor that of a NIF."""
+    node, (collects,) = started(t, "spin:gc()")
+    dirty_library(node)
+    with told(t, node):
+        erlang, nif = node("spawn(spin, run, [[outer]])"), node("spawn(et_dirty, turns, [])")
+        trace = sampled(t, node, """profile-499 /erlpid == $$1/ { @["collects", ustack()] = count(); a++; } profile-499 /erlpid == $$2/ { @["erlang", ustack()] = count(); b++; }
+            profile-499 /erlpid == $$3/ { @["nif", ustack()] = count(); c++; } profile-499 /a > 50 && b > 50 && c > 50/ { exit(0); }""",
+                        collects, erlang, nif, "-x", "stackform=folded")
+    t.match(trace.out.text(), r"^collects;spin:garbage/1;(\S+;)?\[collection\] \d+$")
+    t.true(not any(line.startswith(("erlang;", "nif;")) and "[collection]" in line for line in trace.out.lines), "no other work", trace)
+    t.match(trace.err.text(), r"[1-9]\d* in collections")
 
 
 @erlt.alone

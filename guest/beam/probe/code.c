@@ -333,16 +333,16 @@ static struct entry *explain(const struct table *t, uint64_t at, enum reading ho
     return still_there(t, e, how) ? e : NULL;
 }
 
-/* Returns where an address lies. Notes the function for the log. In front of the first function are
- * pieces that the VM's own code and all functions share, such as the end of every process: no
- * frames. */
+/* Returns where an address lies; *found: in which function, if it is in one. Notes the function for
+ * the log. In front of the first function are pieces that the VM's own code and all functions
+ * share, such as the end of every process: no frames. */
 static enum code_place place_of(const struct table *t, uint64_t at, enum reading how,
-                                uint64_t *looked)
+                                struct entry **found, uint64_t *looked)
 {
     const struct mapping *m = mapping_of(t, at);
     if (m == NULL || at < m->first)
         return CODE_ELSEWHERE;
-    struct entry *e = explain(t, at, how, looked);
+    struct entry *e = *found = explain(t, at, how, looked);
     if (e == NULL) {
         atomic_store_explicit(&stale, true, memory_order_relaxed);
         return CODE_UNKNOWN;
@@ -363,29 +363,21 @@ static bool is_frame(const struct table *t, uint64_t word, const uint64_t *from,
     if ((word & 3) != 0 || word < INSIDE_LOWEST ||
         (word >= (uint64_t)(uintptr_t)from && word <= (uint64_t)(uintptr_t)to))
         return false;
+    struct entry *in;
     if (mapping_of(t, word) != NULL)
-        return place_of(t, word, LIVE, looked) != CODE_ELSEWHERE;
+        return place_of(t, word, LIVE, &in, looked) != CODE_ELSEWHERE;
     atomic_store_explicit(&elsewhere, true, memory_order_relaxed);
     return true;
 }
 
-enum code_place code_place(uint64_t at, uint64_t *looked)
+enum code_place code_place(uint64_t at, struct code_function *fn, uint64_t *looked)
 {
     const struct table *t = in_use();
-    return t == NULL ? CODE_ELSEWHERE : place_of(t, at, VIEWED, looked);
-}
-
-bool code_function(uint64_t at, ERL_NIF_TERM *m, ERL_NIF_TERM *f, uint32_t *arity)
-{
-    const struct table *t = in_use();
-    uint64_t looked = 0;
-    if (t == NULL || place_of(t, at, VIEWED, &looked) != CODE_FUNCTION)
-        return false;
-    const struct entry *e = before(t, at);
-    *m = e->m;
-    *f = e->f;
-    *arity = e->arity;
-    return true;
+    struct entry *in;
+    const enum code_place place = t == NULL ? CODE_ELSEWHERE : place_of(t, at, VIEWED, &in, looked);
+    if (place == CODE_FUNCTION)
+        *fn = (struct code_function){in->m, in->f, in->arity};
+    return place;
 }
 
 uint32_t code_ranges(struct code_extent out[CODE_RANGES])

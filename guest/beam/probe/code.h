@@ -45,12 +45,14 @@ uint32_t code_ranges(struct code_extent out[CODE_RANGES]);
 /* UNKNOWN: in code that no entry of the table explains. ELSEWHERE: outside of compiled code, or in
  * the pieces that all functions share. */
 enum code_place { CODE_ELSEWHERE, CODE_UNKNOWN, CODE_FUNCTION };
-/* Returns where an address lies, which may be that of any instruction, and of code that is gone.
- * Adds its work to *looked. Here and below: between engine_enter and engine_leave. */
-enum code_place code_place(uint64_t at, uint64_t *looked);
-/* Finds the function that an address lies in. Returns false where code_place is not
- * CODE_FUNCTION. */
-bool code_function(uint64_t at, ERL_NIF_TERM *m, ERL_NIF_TERM *f, uint32_t *arity);
+struct code_function {
+    ERL_NIF_TERM m, f;
+    uint32_t arity;
+};
+/* Returns where an address lies, which may be that of any instruction, and of code that is gone;
+ * fn: the function, if that is CODE_FUNCTION. Adds its work to *looked. Here and below: between
+ * engine_enter and engine_leave. */
+enum code_place code_place(uint64_t at, struct code_function *fn, uint64_t *looked);
 /* Returns a place, without a line, in the function that has these three words, whatever they are;
  * 0: none that is known has. */
 uint64_t code_address(uint64_t m, uint64_t f, uint64_t arity);

@@ -444,6 +444,14 @@ static uint64_t process_in(const ErlNifEnv *env)
     return word_of_env(env, 1);
 }
 
+bool inside_self(ErlNifEnv *env, uint64_t *at, uint64_t out[INSIDE_WORDS])
+{
+    ErlNifPid self;
+    *at = process_in(env);
+    return enif_self(env, &self) && inside_is_address(*at) && read_words(*at, out, INSIDE_WORDS) &&
+           out[0] == self.pid;
+}
+
 static void find_chains(struct inside_look *l)
 {
     uint64_t record[INSIDE_RECORD];

@@ -142,6 +142,9 @@ bool inside_record(ErlNifEnv *env, struct inside_thread *mine, uint64_t *record)
 /* Copies n words from an address of this process, without ever faulting. Returns whether all of
  * them could be read. fd: of /proc/self/mem. Async-signal-safe; changes errno. */
 bool inside_read(int fd, uint64_t at, uint64_t *out, size_t n);
+/* Copies the first words of the structure of the process that has called a NIF on a normal
+ * scheduler. at: its address. Returns false when they could not be read. */
+bool inside_self(ErlNifEnv *env, uint64_t *at, uint64_t out[INSIDE_WORDS]);
 static inline bool inside_is_address(uint64_t word)
 {
     return word >= INSIDE_LOWEST && word % 8 == 0 && word >> ARCH_ADDRESS_BITS == 0;

@@ -25,6 +25,7 @@
 #include "base/err.h"
 #include "beam/agent.h"
 #include "beam/probe/code.h"
+#include "beam/probe/collecting.h"
 #include "beam/probe/inside.h"
 #include "beam/probe/oncpu_clock.h"
 #include "beam/probe/oncpu_dirty.h"
@@ -73,6 +74,7 @@ static struct {
     struct inside_facts f;
     struct code_extent code[CODE_MOST]; /* only added to while a clock exists */
     _Atomic uint32_t ncode;
+    _Atomic uint64_t lowest, beyond; /* all of it lies from here to before there */
     int8_t begins;   /* the C stack begins so many bytes from where arch_regs.place points */
     bool has_begins; /* ... which is known */
     uint16_t next;   /* word of a process: where it goes on when it runs again; INSIDE_NONE: not
@@ -106,6 +108,10 @@ static void add_code(const struct code_extent *code, uint32_t n)
         if (k < most || most == CODE_MOST)
             continue;
         how.code[most] = code[i];
+        if (most == 0 || code[i].from < atomic_load(&how.lowest))
+            atomic_store(&how.lowest, code[i].from);
+        if (most == 0 || code[i].to > atomic_load(&how.beyond))
+            atomic_store(&how.beyond, code[i].to);
         atomic_store_explicit(&how.ncode, most + 1, memory_order_release);
     }
 }
@@ -301,26 +307,45 @@ static bool copy_words(struct thread *t, uint64_t at, size_t n, bool direct)
     return true;
 }
 
+/* Appends those of some words that lie in code to the sample, which has n. Returns their number. */
+static uint32_t pick(struct thread *t, words_read *word, uint32_t some, uint32_t n)
+{
+    const uint64_t lowest = atomic_load_explicit(&how.lowest, memory_order_relaxed),
+                   all = atomic_load_explicit(&how.beyond, memory_order_relaxed) - lowest;
+    for (uint32_t i = 0; i < some; i++) {
+        const uint64_t w = word[i];
+        if (w - lowest >= all || (w & 3) != 0 || !is_code(w))
+            continue;
+        if (n == ONCPU_FRAMES)
+            break;
+        t->sample[HEAD + n++] = w;
+    }
+    return n;
+}
+
 /* Appends the return addresses of a stack to the sample. to 0: its end is not known, and must be
- * found. Returns their number. */
+ * found. Returns their number. (They are picked here, not by the server: a ring has room for many
+ * more samples without what else is on a stack.) */
 static uint32_t frames_of(struct thread *t, uint64_t from, uint64_t to, bool direct)
 {
     uint32_t n = 0;
     const uint64_t bottom = atomic_load_explicit(&how.bottom, memory_order_relaxed);
-    uint64_t words = to != 0 ? (to - from) / 8 : LOOKED;
-    uint32_t most = words < LOOKED ? (uint32_t)words : LOOKED;
+    const bool here = direct && to != 0;
+    const uint64_t words = to != 0 ? (to - from) / 8 : LOOKED;
+    const uint32_t most = words < LOOKED ? (uint32_t)words : LOOKED;
     for (uint32_t done = 0; done < most && n < ONCPU_FRAMES;) {
-        uint32_t some = most - done < CHUNK ? most - done : CHUNK;
-        if (!copy_words(t, from + done * 8ull, some, direct && to != 0))
+        const uint32_t some = here ? most : most - done < CHUNK ? most - done : CHUNK;
+        words_read *word = here ? (words_read *)(uintptr_t)from : t->words;
+        if (!here && !copy_words(t, from + done * 8ull, some, false))
             break;
-        for (uint32_t i = 0; i < some && n < ONCPU_FRAMES; i++) {
-            if (done + i < ONCPU_TOPS)
-                t->sample[6 + done + i] = t->words[i];
-            if (to == 0 && t->words[i] == bottom)
-                return n;
-            if ((t->words[i] & 3) == 0 && is_code(t->words[i]))
-                t->sample[HEAD + n++] = t->words[i];
-        }
+        for (uint32_t i = 0; done + i < ONCPU_TOPS && i < some; i++)
+            t->sample[6 + done + i] = word[i];
+        uint32_t end = to != 0 ? some : 0;
+        while (end < some && word[end] != bottom)
+            end++;
+        n = pick(t, word, end, n);
+        if (end < some)
+            return n;
         done += some;
     }
     return to != 0 || n == ONCPU_FRAMES ? n : 0;
@@ -331,7 +356,8 @@ enum {
     CURRENT = 2, /* the words 4, 6 and 7 of the sample are those of the current function */
     LOST = 4,
     DOING = 3, /* bits before those of enum onwall_doing */
-    TYPE = 5   /* ... of enum scheduler_type */
+    TYPE = 5,  /* ... of enum scheduler_type */
+    COLLECTING = 256
 };
 
 /* The pid of no process (ERTS_INVALID_PID). While a match program runs, as in ets:select/2, the
@@ -395,6 +421,14 @@ static bool may_show(const struct thread *t, uint64_t *flags)
     return false;
 }
 
+/* Notes whether the process in t->words is being collected. */
+static void note_collecting(const struct thread *t, uint64_t *flags)
+{
+    const uint16_t bit = collecting_bit();
+    if (bit < how.f.there * 64u && (t->words[bit / 64] >> bit % 64 & 1) != 0)
+        *flags |= COLLECTING;
+}
+
 /* Notes a function that is not on the stack, by the address of its three words. */
 static void note_current(struct thread *t, uint64_t at, uint64_t *flags)
 {
@@ -422,6 +456,7 @@ static uint32_t process_of_dirty(struct thread *t, uint64_t *flags)
         return 0;
     if (!may_show(t, flags))
         return 0;
+    note_collecting(t, flags);
     s[2] = t->words[0];
     if (how.next != INSIDE_NONE && is_code(t->words[how.next]))
         s[3] = t->words[how.next];
@@ -445,6 +480,7 @@ static uint32_t process_of(struct thread *t, const struct arch_regs *reg, uint64
         return 0;
     if (!may_show(t, flags))
         return 0;
+    note_collecting(t, flags);
     s[2] = t->words[0];
     s[3] = is_code(reg->pc) ? reg->pc : 0;
     uint64_t top = reg->sp;
@@ -470,8 +506,9 @@ static void push(struct thread *t, uint32_t rate, uint32_t n)
         atomic_fetch_add_explicit(&t->dropped[rate].n, 1, memory_order_relaxed);
         return;
     }
-    for (uint32_t i = 0; i < n; i++)
-        t->ring[(head + i) % RING] = t->sample[i];
+    const uint32_t at = head % RING, first = n < RING - at ? n : RING - at;
+    memcpy(t->ring + at, t->sample, first * sizeof *t->ring);
+    memcpy(t->ring, t->sample + first, (n - first) * sizeof *t->ring);
     atomic_store_explicit(&t->head, head + n, memory_order_release);
 }
 
@@ -669,6 +706,7 @@ static void sample_of(const struct thread *t, uint32_t tail, struct oncpu_sample
                                  .overrun = (uint32_t)(WORD(1) >> 32),
                                  .doing = WORD(1) >> (16 + DOING) & 3,
                                  .lost = (WORD(1) >> 16 & LOST) != 0,
+                                 .collecting = (WORD(1) >> 16 & COLLECTING) != 0,
                                  .hidden = (WORD(1) >> 16 & HIDDEN) != 0};
     for (uint32_t i = 0; i < ONCPU_TOPS; i++)
         out->top[i] = WORD(6 + i);
@@ -683,27 +721,48 @@ static void sample_of(const struct thread *t, uint32_t tail, struct oncpu_sample
 #undef WORD
 }
 
+/* Rings that have samples: most have none just now, and to look costs a miss of the cache each. */
+static struct {
+    struct thread *of;
+    uint64_t at; /* when its oldest sample was taken; UINT64_MAX: there is none left */
+} gathered[THREADS + 1];
+static uint32_t ngathered;
+
+/* Returns when the oldest sample of a ring was taken; UINT64_MAX: there is none. */
+static uint64_t oldest_of(const struct thread *t)
+{
+    const uint32_t tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
+    return atomic_load_explicit(&t->head, memory_order_acquire) != tail ? t->ring[tail % RING]
+                                                                        : UINT64_MAX;
+}
+
+void oncpu_gather(void)
+{
+    const uint32_t n = atomic_load(&highest);
+    ngathered = 0;
+    for (uint32_t i = 0; i <= n; i++) {
+        struct thread *t = i < n ? atomic_load_explicit(&threads[i], memory_order_acquire) : &other;
+        const uint64_t at = t != NULL ? oldest_of(t) : UINT64_MAX;
+        if (at == UINT64_MAX)
+            continue;
+        gathered[ngathered].of = t;
+        gathered[ngathered++].at = at;
+    }
+}
+
 bool oncpu_next(struct oncpu_sample *out)
 {
-    struct thread *oldest = NULL;
-    uint64_t at = UINT64_MAX;
-    const uint32_t n = atomic_load(&highest);
-    for (uint32_t i = 0; i <= n; i++) {
-        struct thread *t = i < n ? atomic_load_explicit(&threads[i], memory_order_relaxed) : &other;
-        if (t == NULL)
-            continue;
-        uint32_t tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
-        if (atomic_load_explicit(&t->head, memory_order_acquire) != tail &&
-            t->ring[tail % RING] < at) {
-            at = t->ring[tail % RING];
-            oldest = t;
-        }
-    }
-    if (oldest == NULL)
+    uint32_t oldest = 0;
+    for (uint32_t i = 1; i < ngathered; i++)
+        if (gathered[i].at < gathered[oldest].at)
+            oldest = i;
+    if (ngathered == 0 || gathered[oldest].at == UINT64_MAX)
         return false;
-    uint32_t tail = atomic_load_explicit(&oldest->tail, memory_order_relaxed);
-    sample_of(oldest, tail, out);
-    atomic_store_explicit(&oldest->tail, tail + HEAD + out->nframes, memory_order_release);
+    struct thread *t = gathered[oldest].of;
+    uint32_t tail = atomic_load_explicit(&t->tail, memory_order_relaxed);
+    sample_of(t, tail, out);
+    atomic_store_explicit(&t->tail, tail + HEAD + out->nframes, memory_order_release);
+    gathered[oldest].at = oldest_of(t);
     return true;
 }
 
@@ -936,6 +995,7 @@ static uint32_t room_for(uint32_t nthreads)
 static uint16_t find_next(const struct inside_facts *f)
 {
     struct engine_thread *self = engine_thread_self();
+    struct code_function fn;
     uint64_t looked = 0;
     uint16_t answer = INSIDE_NONE;
     unsigned found = 0;
@@ -943,7 +1003,8 @@ static uint16_t find_next(const struct inside_facts *f)
         return INSIDE_NONE;
     engine_enter(self);
     for (uint16_t w = 1; w < f->there; w++)
-        if (is_code(inside_rested(w)) && code_place(inside_rested(w), &looked) == CODE_FUNCTION)
+        if (is_code(inside_rested(w)) &&
+            code_place(inside_rested(w), &fn, &looked) == CODE_FUNCTION)
             answer = ++found == 1 ? w : INSIDE_NONE;
     engine_leave(self);
     return answer;

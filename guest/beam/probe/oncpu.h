@@ -13,8 +13,9 @@
  * JIT uses the native stack for Erlang's. It takes no lock and allocates nothing. While Erlang code
  * runs, its process and stack are read where they are: only that code could give them up. While C
  * code runs, which may be in the midst of moving them, they are read through the system
- * (inside_read). What it captures is a SAMPLE, which it
- * appends to the thread's ring; a full ring counts a drop.
+ * (inside_read). What it captures is a SAMPLE, which it appends to the thread's ring; a full ring
+ * counts a drop. A sample says whether the process is being collected, where it is known which bit
+ * of a process says that (collecting.h).
  *
  * THE SERVER takes the samples from the rings and fires profile-N for each, as of the time of the
  * sample (oncpu_fire.c). So clauses never run in a signal handler.
@@ -77,6 +78,7 @@ struct oncpu_counts {
     uint64_t late;    /* expirations of the clock that came while the last one was not handled */
     uint64_t dropped; /* samples for which a ring had no room */
     uint64_t waited;  /* for which a thread had no processor, and that are no samples therefore */
+    uint64_t collecting;       /* the process was being collected */
     struct onwall_counts wall; /* of wall-N; those above are of profile-N */
 };
 
@@ -98,10 +100,14 @@ struct oncpu_sample {
     bool kernel;          /* it is none, but one is due: see oncpu_kernel */
     enum onwall_doing doing;
     bool hidden;
-    bool lost; /* its thread went on while it was read: nothing is known */
+    bool collecting; /* the VM collects the process */
+    bool lost;       /* its thread went on while it was read: nothing is known */
 };
 
-/* Takes the oldest sample of all rings. Returns false when there is none. Only the server. */
+/* Looks which rings have samples. Only the server. */
+void oncpu_gather(void);
+/* Takes the oldest sample of the rings that had one then, and of what has been added to these
+ * since. Returns false when there is none. Only the server. */
 bool oncpu_next(struct oncpu_sample *out);
 /* Where the system lets the node's user have the task clock outside of the kernel alone, what a
  * thread's CPU clock has beyond its samples is its time in the kernel. Counts how many samples are
@@ -176,11 +182,10 @@ void oncpu_others_unload(void);
 /* nif_profile_take([Program], Most) -> boolean(): fires profile-N of these programs for at most so
  * many samples; true: there may be more. Only the server.
  * nif_profile_counts(Program) -> {Samples, Idle, Hidden, Unknown, Late, Dropped, Ns, Clock,
- *     Waited, Kernel}: Ns is the processor time of the schedulers from when it began to run until
- *     its samples were last taken, Clock the worst kind of its clocks: task | user | sampler | cpu,
- *     as oncpu_clock.h has them, or undefined
- * nif_wall_counts(Program) -> {Called, [Running, Runnable, Asleep], Idle, Hidden, Unknown, Lost,
- *     Dropped, Unlooked, Late}: of wall-N */
+ *     Waited, Kernel, Collecting}: Ns is the processor time of the schedulers from when it began to
+ * run until its samples were last taken, Clock the worst kind of its clocks: task | user | sampler
+ * | cpu, as oncpu_clock.h has them, or undefined nif_wall_counts(Program) -> {Called, [Running,
+ * Runnable, Asleep], Idle, Hidden, Unknown, Lost, Dropped, Unlooked, Late}: of wall-N */
 ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_wall_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "beam/probe/code.h"
 #include "beam/probe/objects.h"
 #include "beam/probe/terms.h"
@@ -19,7 +20,8 @@ enum {
     PROGRAMS = 64,    /* that one call fires for */
     AGAIN_MOST = 256, /* samples of wall-N for which one stands */
     LOOKS_FRAME = 16, /* units of work for one frame */
-    TAKEN_MOST = 256  /* samples in one call */
+    TAKEN_MOST = 256, /* samples in one call */
+    FOUND_MOST = 1 << 10
 };
 
 struct oncpu_event {
@@ -28,10 +30,9 @@ struct oncpu_event {
     uint64_t frame[ONCPU_FRAMES + 2]; /* as code.h has them */
     uint32_t n;
     const char *place; /* no process: what ran */
-    bool known;        /* the innermost function is, and these are it: */
-    uint64_t exact;    /* where it was, or will go on */
-    ERL_NIF_TERM m, f;
-    uint32_t arity;
+    bool known;        /* the innermost function is, and this is it: */
+    struct code_function fn;
+    uint64_t exact; /* where it was, or will go on */
 };
 
 static struct oncpu_event *oncpu_of(struct engine_ctx *ctx)
@@ -39,15 +40,39 @@ static struct oncpu_event *oncpu_of(struct engine_ctx *ctx)
     return (struct oncpu_event *)(void *)ctx;
 }
 
+/* Where addresses lie, which are the same in most samples. What was found holds for one call of
+ * oncpu_take_nif: no other table of functions comes meanwhile (code.h), and code that is purged
+ * meanwhile was there when the call began. */
+static struct found {
+    uint64_t at;
+    uint64_t call; /* the number of the call that has found it */
+    enum code_place place;
+    struct code_function fn;
+} found[FOUND_MOST];
+static uint64_t calls;
+
+static const struct found *find(uint64_t at, uint64_t *looked)
+{
+    struct found *there = &found[hash_mix(at, UINT64_C(0x9e3779b97f4a7c15)) % FOUND_MOST];
+    if (there->at != at || there->call != calls) {
+        there->at = at;
+        there->call = calls;
+        there->place = code_place(at, &there->fn, looked);
+    }
+    return there;
+}
+
 /* Adds an address of the function that runs, if it is one; `counter`: it is the program counter,
  * not a return address. */
 static bool innermost(struct oncpu_event *e, uint64_t at, bool counter, uint64_t *looked)
 {
-    if (at == 0 || code_place(at, looked) == CODE_ELSEWHERE)
+    const struct found *there = at != 0 ? find(at, looked) : NULL;
+    if (there == NULL || there->place == CODE_ELSEWHERE)
         return false;
     e->exact = at;
     e->frame[0] = at + counter;
-    e->known = code_function(at, &e->m, &e->f, &e->arity);
+    e->known = there->place == CODE_FUNCTION;
+    e->fn = there->fn;
     e->n = 1;
     return true;
 }
@@ -61,29 +86,31 @@ static bool current(struct oncpu_event *e)
     if (at == 0)
         return false;
     e->known = true;
-    e->m = s->m;
-    e->f = s->f;
-    e->arity = (uint32_t)s->arity;
+    e->fn = (struct code_function){s->m, s->f, (uint32_t)s->arity};
     e->exact = at;
     e->frame[e->n++] = at;
     return true;
 }
 
 /* Frames that stand for what has no address. */
-enum { MADE_SENSITIVE = 1, MADE_KERNEL, MADE_UNKNOWN };
+enum { MADE_SENSITIVE = 1, MADE_KERNEL, MADE_UNKNOWN, MADE_COLLECTION };
 
-/* Adds what ran outside of compiled code: the code of a NIF or a driver, and of libraries that
- * these need; any native code where there is no other frame, so that no stack is empty. */
+/* Adds what ran outside of compiled code: a collection; the code of a NIF or a driver, and of
+ * libraries that these need; any native code where there is no other frame, so that no stack is
+ * empty. */
 static void outside(struct oncpu_event *e)
 {
     const struct oncpu_sample *s = e->s;
     const struct objects_place *p =
-        s->hidden || s->native == 0 ? NULL : objects_find(s->native, s->at);
+        s->hidden || s->native == 0 || s->collecting ? NULL : objects_find(s->native, s->at);
     uint64_t at = s->native;
     e->place = NULL;
-    if (e->n > 0 && (p == NULL || p->kind != OBJECTS_OTHER))
+    if (e->n > 0 && !s->collecting && (p == NULL || p->kind != OBJECTS_OTHER))
         return;
-    if (p == NULL) {
+    if (s->collecting) {
+        p = objects_made(MADE_COLLECTION, "[collection]");
+        at = MADE_COLLECTION;
+    } else if (p == NULL) {
         const unsigned made = s->hidden ? MADE_SENSITIVE : s->kernel ? MADE_KERNEL : MADE_UNKNOWN;
         p = objects_made(made, s->hidden   ? "[sensitive process]"
                                : s->kernel ? "[kernel]"
@@ -109,14 +136,14 @@ static void resolve(struct oncpu_event *e)
     e->n = 0;
     e->known = false;
     e->exact = 0;
-    bool found =
+    bool has =
         innermost(e, s->pc, true, &looked) || innermost(e, s->call, false, &looked) || current(e);
-    for (uint32_t i = 0; !found && i < ONCPU_TOPS; i++)
-        found = (s->top[i] & 3) != 0 && innermost(e, s->top[i], false, &looked);
+    for (uint32_t i = 0; !has && i < ONCPU_TOPS; i++)
+        has = (s->top[i] & 3) != 0 && innermost(e, s->top[i], false, &looked);
     for (uint32_t i = 0; i < s->nframes; i++)
         if (e->n == 0)
             innermost(e, s->frame[i], false, &looked);
-        else if (code_place(s->frame[i], &looked) != CODE_ELSEWHERE)
+        else if (find(s->frame[i], &looked)->place != CODE_ELSEWHERE)
             e->frame[e->n++] = s->frame[i];
     outside(e);
 }
@@ -137,7 +164,8 @@ static uint64_t function_of(struct oncpu_event *e)
     char *p = e->known ? event_room(&e->ev, TERM_TEXT) : NULL;
     return p == NULL
                ? event_constant(&e->ev, "")
-               : event_written(&e->ev, p, term_mfa(e->ev.env, e->m, e->f, e->arity, p, TERM_TEXT));
+               : event_written(&e->ev, p,
+                               term_mfa(e->ev.env, e->fn.m, e->fn.f, e->fn.arity, p, TERM_TEXT));
 }
 
 static uint64_t about(struct engine_ctx *ctx, unsigned builtin, uint64_t index)
@@ -207,6 +235,7 @@ static void count(struct oncpu_counts *c, const struct oncpu_event *e)
     c->hidden += e->s->hidden;
     c->unknown += e->s->pid != 0 && !e->known;
     c->late += e->s->overrun;
+    c->collecting += e->s->collecting;
     const enum oncpu_clock_kind clock = oncpu_worst(e->s->rate);
     c->worst = clock > c->worst ? clock : c->worst;
 }
@@ -327,6 +356,8 @@ ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     most = most < TAKEN_MOST ? most : TAKEN_MOST;
     oncpu_served(monotonic_ns());
     oncpu_kernel_count();
+    oncpu_gather();
+    calls++;
     while (n < most && (oncpu_next(&s) || oncpu_kernel(&s))) {
         ErlNifPid pid;
         if (s.pid != 0 && !enif_get_local_pid(env, s.pid, &pid))
@@ -360,12 +391,13 @@ ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
                                   [ONCPU_CLOCK_USER] = agent.atom.user,
                                   [ONCPU_CLOCK_SAMPLER] = agent.atom.sampler,
                                   [ONCPU_CLOCK_CPU] = agent.atom.cpu};
-    return enif_make_tuple(env, 10, enif_make_uint64(env, c->samples),
+    return enif_make_tuple(env, 11, enif_make_uint64(env, c->samples),
                            enif_make_uint64(env, c->idle), enif_make_uint64(env, c->hidden),
                            enif_make_uint64(env, c->unknown), enif_make_uint64(env, c->late),
                            enif_make_uint64(env, c->dropped),
                            enif_make_uint64(env, c->until - c->used), clock[c->worst],
-                           enif_make_uint64(env, c->waited), enif_make_uint64(env, c->kernel));
+                           enif_make_uint64(env, c->waited), enif_make_uint64(env, c->kernel),
+                           enif_make_uint64(env, c->collecting));
 }
 
 ERL_NIF_TERM oncpu_wall_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
