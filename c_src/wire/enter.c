@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,14 +35,31 @@ static void letter_init(struct letter *l)
     l->msg.msg_controllen = sizeof l->with.room;
 }
 
+/* The namespaces of a process, as descriptors. */
+struct spaces {
+    int net;
+    int user; /* -1: it cannot be had */
+};
+
+/* The network alone, if that is permitted, else by way of the users. */
+static bool enter(const struct spaces *ns)
+{
+    if (setns(ns->net, CLONE_NEWNET) == 0)
+        return true;
+    const int why = errno;
+    if (why == EPERM && ns->user >= 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 &&
+        setns(ns->user, CLONE_NEWUSER) == 0 && setns(ns->net, CLONE_NEWNET) == 0)
+        return true;
+    errno = why;
+    return false;
+}
+
 /* Runs in the child, where only what a signal handler may call may be called. */
-static void child(int ns, int family, int to)
+static void child(const struct spaces *ns, int family, int to)
 {
     struct letter l;
     letter_init(&l);
-    int fd = setns(ns, CLONE_NEWNET) == 0
-                 ? socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)
-                 : -1;
+    int fd = enter(ns) ? socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     if (fd < 0) {
         l.error = errno;
         l.msg.msg_control = NULL;
@@ -76,7 +95,7 @@ static int receive(int from)
     return fd;
 }
 
-static int by_child(int ns, int family)
+static int by_child(const struct spaces *ns, int family)
 {
     int pair[2], fd;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
@@ -97,13 +116,19 @@ static int by_child(int ns, int family)
 
 int enter_socket(pid_t pid, uint64_t start, int family)
 {
-    int proc = proc_open(pid, start), ns = -1;
+    int proc = proc_open(pid, start), fd;
     if (proc < 0)
         return errno == ENOENT ? -ESRCH : -errno;
-    ns = openat(proc, "ns/net", O_RDONLY | O_CLOEXEC);
-    int fd = ns >= 0 ? by_child(ns, family) : errno == ENOENT ? -ESRCH : -errno;
-    if (ns >= 0)
-        close(ns);
+    struct spaces ns = {.net = openat(proc, "ns/net", O_RDONLY | O_CLOEXEC), .user = -1};
+    if (ns.net < 0) {
+        fd = errno == ENOENT ? -ESRCH : -errno;
+    } else {
+        ns.user = openat(proc, "ns/user", O_RDONLY | O_CLOEXEC);
+        fd = by_child(&ns, family);
+        close(ns.net);
+    }
+    if (ns.user >= 0)
+        close(ns.user);
     close(proc);
     return fd == -EACCES ? -EPERM : fd;
 }

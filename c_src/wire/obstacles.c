@@ -101,7 +101,7 @@ static void permitted(const struct sight *s, struct reach_problem *p)
               "enter",
               s->title);
         help(p, "run erltrace as root of this host (it takes CAP_SYS_ADMIN, and CAP_SYS_PTRACE to "
-                "look at the process), or inside the container");
+                "look at the process), as the user who made the container, or inside it");
     } else if (!b->alive[0] && !b->port && !b->fds_known && b->uid != geteuid()) {
         wrong(p, ET_ENODE, "NODE_PERM",
               "the Erlang VM of process %d was started without a name, and its sockets may not be "
@@ -233,7 +233,7 @@ static void distribution(const struct sight *s, struct reach_problem *p)
              "registered%s",
              b->fds_known ? ""
                           : ". Or is it in a container? To look there, run erltrace as root of "
-                            "this host");
+                            "this host, or as the user who made the container");
     } else if (b->foreign_port) {
         wrong(p, ET_ENODE, "NODE_DOWN",
               "what listens at port %u, which should be that of %.200s, is not a process of user "

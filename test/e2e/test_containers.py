@@ -42,6 +42,51 @@ def container(t, more="", inside="", users=True):
     return [*kinds, "sh", "-ec", ROOM.format(at=at, tree=ROOT, more=more) + f'exec chroot . {inside} "$@"', "sh"]
 
 
+# Makes a user namespace as that user, who is root in there and has a hundred other users besides, and goes on there with the words behind the number.
+# Their numbers are given by root, as newuidmap does.
+OF_USER = r"""
+import ctypes, os, sys
+user, me = int(sys.argv[1]), os.getpid()
+made, wrote = os.pipe(), os.pipe()
+if os.fork() == 0:
+    os.close(made[1])
+    os.read(made[0], 1)
+    for name in "uid_map", "gid_map":
+        with open(f"/proc/{me}/{name}", "w", encoding="ascii") as f:
+            f.write(f"0 {user} 1\n1 100000 100\n")
+    os.write(wrote[1], b".")
+    os._exit(0)
+os.setgroups([])
+os.setresgid(user, user, user)
+os.setresuid(user, user, user)
+if ctypes.CDLL(None, use_errno=True).unshare(0x10000000) != 0:
+    sys.exit("unshare: " + os.strerror(ctypes.get_errno()))
+os.close(wrote[1])
+os.write(made[1], b".")
+os.read(wrote[0], 1) or sys.exit("no map of users")
+os.wait()
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
+USER, OTHER_USER = 65534, 65533
+
+
+def container_of_user(t, more="", inside=""):
+    """The same, made by a user without privileges."""
+    kinds = [sys.executable, "-c", OF_USER, str(USER), "unshare", "-fmnpu", "--kill-child"]
+    if os.geteuid() != 0 or subprocess.run([*kinds, "ip", "link"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode:
+        raise Skipped("users without privileges cannot make namespaces here")
+    if subprocess.run([*as_user(USER, "test"), "-x", TOOL], check=False).returncode:
+        raise Skipped("other users cannot run what is built here")
+    at = os.path.join(t.folder, "root")
+    os.chmod(t.folder, 0o755)
+    os.mkdir(at)
+    return [*kinds, "sh", "-ec", ROOM.format(at=at, tree=ROOT, more=more) + f'exec chroot . {inside} "$@"', "sh"]
+
+
+def as_user(user, *command):
+    return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
+
+
 WITH_COOKIE = f"printf {COOKIE} >home/.erlang.cookie; chmod 400 home/.erlang.cookie"
 
 
@@ -89,6 +134,38 @@ def test_traces_into_a_container(t):
     t.clean(node)
 
 
+def test_of_a_user(t):
+    """A container that a user without privileges has made is entered by that user, as by root."""
+    node = t.node(begin=container_of_user(t, WITH_COOKIE))
+    process = child_of(node.p.pid)
+    worker = node("etw:worker()")
+    for program in None, as_user(USER, TOOL):
+        trace = t.trace("-qp", process, "-n", READY + "erlang*:etw:work:entry { @ = count(); }", program=program)
+        trace.ready()
+        node(f"etw:calls({pid(worker)}, 10007)")
+        trace.interrupt()
+        t.equal(trace.end(), 0, "exit status", trace)
+        t.match(trace.out.text(), r"^ +10007$")
+        t.clean(node)
+    status, out, err = t.run("-p", process, "-n", "BEGIN { exit(0); }", program=as_user(OTHER_USER, TOOL))
+    t.equal((status, out), (1, ""), err)
+    t.match(err, r"\[NODE_DOWN\] ")  # it cannot even see that the network is another one
+    t.match(err, r"^ +hint: .* Or is it in a container\? To look there, run erltrace as root of this host, or as the user who made the container$")
+    t.clean(node)
+
+
+def test_of_a_user_by_another_one_inside(t):
+    """In such a container the node's user is another one than the one who has made it: the system shows its sockets to root alone."""
+    node = t.node(begin=container_of_user(t, f"{WITH_COOKIE}; chown -R 7:7 home", inside="setpriv --reuid=7 --regid=7 --clear-groups"))
+    words = ["-qp", child_of(node.p.pid), "-n", "BEGIN { exit(0); }"]
+    status, _, err = t.run(*words)
+    t.equal(status, 0, err)
+    status, _, err = t.run(*words, program=as_user(USER, TOOL), env={"ERLTRACE_COOKIE": COOKIE})
+    t.equal(status, 1, err)
+    t.match(err, r"\[NODE_PERM\] .* runs in another network namespace \(a container\), which this process may not enter$")
+    t.clean(node)
+
+
 def test_is_listed(t):
     """Without its host name, which only the node knows; nothing speaks against a trace."""
     node, process = boxed(t)
@@ -114,13 +191,14 @@ def test_is_entered_only_if_named(t):
 
 
 def test_privileges_are_named(t):
-    """One line says what is missing."""
-    _, process = boxed(t)
+    """One line says what is missing. (Who has made a user namespace may enter it.)"""
+    process = child_of(t.node(begin=container(t, WITH_COOKIE, users=False)).p.pid)
     words = ["-p", process, "-n", "BEGIN { exit(0); }"]
     status, out, err = t.run(*words, program=["setpriv", "--bounding-set", "-sys_admin", TOOL])
     t.equal((status, out), (1, ""), err)
     t.match(err, r"\[NODE_PERM\] .* runs in another network namespace \(a container\), which this process may not enter$")
-    t.match(err, r"hint: run erltrace as root of this host \(it takes CAP_SYS_ADMIN, and CAP_SYS_PTRACE to look at the process\), or inside the container$")
+    t.match(err, r"hint: run erltrace as root of this host \(it takes CAP_SYS_ADMIN, and CAP_SYS_PTRACE to look at the process\), as the user who made the "
+            r"container, or inside it$")
     t.equal(len(err.splitlines()), 2, err)
 
 
