@@ -39,6 +39,17 @@ def free_ports():
     raise Lacking("no free port")
 
 
+def clean_inside(ask):
+    """Checks that nothing of the trace is left, by the module that does so for the other tests. ask: calls a function inside the node."""
+    file = os.path.join(workload(), "etw")
+    ask("code", "load_abs", f'"{file}"')
+    kind, found = ask("etw", "await_clean", str(CLEAN_MS), patience=CLEAN_MS / 1000 + erlt.PATIENCE)
+    ask("code", "delete", "etw")
+    ask("code", "purge", "etw")
+    if kind != "clean":
+        raise Failed("left in the node: " + "; ".join(found[:20]))
+
+
 class Broker:
     """RabbitMQ in a separate folder, and a node with its client, which gives it work."""
 
@@ -118,14 +129,7 @@ class Broker:
             raise Failed("in the broker's log: " + "\n".join(wrong[:20]))
 
     def clean(self):
-        """Checks from inside that nothing of the trace is left, by the module that does so for the other tests."""
-        file = os.path.join(workload(), "etw")
-        self.ask("code", "load_abs", f'"{file}"')
-        kind, found = self.ask("etw", "await_clean", str(CLEAN_MS), patience=CLEAN_MS / 1000 + erlt.PATIENCE)
-        self.ask("code", "delete", "etw")
-        self.ask("code", "purge", "etw")
-        if kind != "clean":
-            raise Failed("left in the broker: " + "; ".join(found[:20]))
+        clean_inside(self.ask)
 
     def end(self):
         if self.client:
