@@ -438,10 +438,12 @@ int session_cluster_open(struct session *s, const struct node_options *how)
     s->tier[0].attempt = attempt;
     do {
         const uint64_t now = monotonic_ns();
-        if (now - c->asked >= ASK_MS * UINT64_C(1000000) &&
-            (rc = seed->ops->members(seed, heard, s, &s->diags)) != 0)
-            return rc;
-        c->asked = now;
+        if (now - c->asked >=
+            ASK_MS * UINT64_C(1000000)) { /* or those that wait seem to have gone */
+            if ((rc = seed->ops->members(seed, heard, s, &s->diags)) != 0)
+                return rc;
+            c->asked = now;
+        }
         open_next(s);
         if (c->running > 0)
             wait_end(c);

@@ -274,6 +274,32 @@ static void a_relay_is_taken_over(void **state)
     }
 }
 
+/* A cluster is the only target. */
+static void a_cluster_is_alone(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        erltrace_t *h = open_handle(0);
+        if (i == 0) {
+            assert_int_equal(erltrace_target_cluster(h, "a@b", NULL), 0);
+            assert_int_equal(erltrace_target_node(h, "c@d", NULL), -1);
+            assert_int_equal(erltrace_errno(h), ERLTRACE_E_STATE);
+            assert_int_equal(erltrace_target_cluster(h, "c@d", NULL), -1);
+        } else if (i == 1) {
+            assert_int_equal(erltrace_target_node(h, "c@d", NULL), 0);
+            assert_int_equal(erltrace_target_cluster(h, "a@b", NULL), -1);
+        } else if (i == 2) {
+            assert_int_equal(erltrace_target_local(h), 0);
+            assert_int_equal(erltrace_target_cluster(h, "a@b", NULL), -1);
+        } else {
+            assert_int_equal(erltrace_target_cluster(h, "a@b", NULL), 0);
+            assert_int_equal(erltrace_target_pid(h, 1), -1);
+        }
+        assert_int_equal(erltrace_errno(h), ERLTRACE_E_STATE);
+        erltrace_close(h);
+    }
+}
+
 static void arguments_are_checked(void **state)
 {
     erltrace_t *h = open_handle(0);
@@ -1631,6 +1657,7 @@ int main(void)
         cmocka_unit_test(null_is_no_handle),
         cmocka_unit_test(closing_is_possible_at_any_moment),
         cmocka_unit_test(order_is_checked),
+        cmocka_unit_test(a_cluster_is_alone),
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(a_relay_is_taken_over),
         cmocka_unit_test(options_are_set_and_read),
