@@ -1,9 +1,6 @@
 """A cluster as one system: all of its nodes are traced by the name of one, those that come as well, and those that go are told."""
-import contextlib
 import os
-import pty
 import signal
-import subprocess
 
 import erlt
 from erlt import COOKIE, json_lines
@@ -176,24 +173,3 @@ def test_not_beside_others(t):
         status, _, err = t.run("--cluster", "a", *words, "-n", "BEGIN")
         t.equal(status, 2, " ".join(words))
         t.match(err, "--cluster cannot be used with", " ".join(words))
-
-
-def test_many_are_shown_first(t):
-    """Who sits at a terminal is shown what will be done to more than five nodes, and nothing is placed without -y."""
-    nodes = [t.node(options=("-connect_all", "false")) for _ in range(6)]
-    for node in nodes[1:]:
-        t.equal(nodes[0](f"net_adm:ping('{node.name}')"), "pong", "the nodes are connected")
-    for words, status, said in (([], 1, "^erltrace: 6 nodes, 6 probes together: "), (["-y"], 0, "matched 12 probes")):
-        keyboard, terminal = pty.openpty()
-        command, environment = erlt.tool("--cluster", nodes[0].name, "--cookie", COOKIE, *words, "-n", "erlang*:etw:work/1:entry, BEGIN { exit(0); }")
-        p = subprocess.Popen(command, stdin=terminal, stdout=subprocess.DEVNULL, stderr=terminal, env=environment, cwd=erlt.ROOT)
-        os.close(terminal)
-        got = b""
-        with contextlib.suppress(OSError):  # the tool has ended
-            while part := os.read(keyboard, 4096):
-                got += part
-        os.close(keyboard)
-        t.equal(p.wait(erlt.PATIENCE), status, f"its status with {words}: {got.decode()}")
-        t.match(got.decode(), said, f"what it says with {words}")
-    for node in nodes:
-        t.clean(node)
