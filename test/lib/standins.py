@@ -124,6 +124,7 @@ class Peer:
 
     def reply(self, request):
         what = request[0] if isinstance(request, tuple) else request
+        self.node.running = what != "close" and (self.node.running or what == "go")
         self.node.stopped |= what == "stop"
         if what != "read":
             return encode(self.node.reply(what, request))[1:]
@@ -140,7 +141,7 @@ class Peer:
 class Standin:
     def __init__(self, number, made):
         self.number, self.name, self.answers = number, f"s{number}@{erlt.HOST}", made
-        self.read, self.silent, self.stopped, self.peers = 0, False, False, []
+        self.read, self.silent, self.running, self.stopped, self.peers = 0, False, False, False, []
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=8)
         self.port = self.listener.getsockname()[1]
         self.agent = Opaque(b"\x58" + encode(Atom(self.name))[1:] + struct.pack(">III", 100, 0, 4))
