@@ -1017,10 +1017,9 @@ static void test_names_are_shared_out(void **state)
 {
     (void)state;
     unsigned a, b, c, d;
-    int fa = name_take(0, &a), fb = name_take(0, &b);
+    const int fa = name_take(0, &a), fb = name_take(a, &b);
     assert_true(fa >= 0 && fb >= 0);
-    assert_int_not_equal(a, b);
-    assert_true(b > a); /* others on this host may hold some */
+    assert_true(b > a); /* others on this host may hold some, and release them meanwhile */
     close(fa);
     int fc = name_take(a, &c); /* free again, unless somebody was faster */
     assert_true(fc >= 0 && c >= a && c != b);
