@@ -1,7 +1,7 @@
 %% many - a node with very many functions and processes, and what notices when part of it is kept from running: a process on each scheduler
 %% (gaps.c), and processes that ask the agent and the code server again and again, and report how long the longest answer took.
 -module(many).
--export([load/1, make/2, crowd/1, watch/1, gap/0, patterns/0, flags/0, purge/0, ask/0, slowest/0, agent/0, gone/0, events/1, turn/1, lap/1]).
+-export([load/1, make/2, crowd/1, watch/1, gap/0, patterns/0, flags/0, purge/0, ask/0, slowest/0, agent/0, gone/0, events/1, turn/1, lap/1, keys/1, key/1, mail/1]).
 
 %% Loads modules of OTP until there are at least N functions. -> [functions, modules]
 load(N) ->
@@ -34,12 +34,12 @@ make(Prefix, N) ->
 
 name(F) -> list_to_atom("f" ++ integer_to_list(F)).
 
-%% Makes the number of waiting processes N, not counting others.
+%% Makes the number of waiting processes N, not counting others. Their heaps are as small as the VM makes one, so that a million fit.
 crowd(N) ->
     Have = case get(crowd) of undefined -> []; L -> L end,
     case N - length(Have) of
         More when More >= 0 ->
-            put(crowd, [spawn(fun() -> receive stop -> ok end end) || _ <- lists:seq(1, More)] ++ Have);
+            put(crowd, [spawn_opt(fun() -> receive stop -> ok end end, [{min_heap_size, 1}]) || _ <- lists:seq(1, More)] ++ Have);
         Less ->
             {Stop, Keep} = lists:split(-Less, Have),
             Refs = [begin P ! stop, monitor(process, P) end || P <- Stop],
@@ -60,6 +60,28 @@ look(N) ->
     turn(N),
     erlang:yield(),
     look(N).
+
+%% == what is traced ==================================================================================================
+
+%% Calls a function with N different arguments.
+keys(N) -> work(fun() -> each_key(N) end).
+
+each_key(0) -> ok;
+each_key(N) -> ?MODULE:key(N), each_key(N - 1).
+
+key(N) -> N.
+
+%% N messages of a process to itself.
+mail(N) ->
+    work(fun() ->
+             _ = [self() ! {mail, I} || I <- lists:seq(1, N)],
+             _ = [receive {mail, I} -> ok end || I <- lists:seq(1, N)]
+         end).
+
+%% Does it in a process that traces see: the one that asks is sensitive.
+work(F) ->
+    {P, R} = spawn_monitor(F),
+    receive {'DOWN', R, _, P, Why} -> Why end.
 
 %% == what the same takes with OTP alone ==============================================================================
 

@@ -29,6 +29,18 @@ $(BUILD)/bench-compile: bench/compile.c $(OBJ_LIB)
 	@echo "  LD    $@"
 	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -o $@ $< $(OBJ_LIB) $(EI_LIB) -lm -pthread
 
+# Many threads, processes, functions and keys: build/bench-scale.json and tables; and the cache lines that two threads write.
+## bench-scale: measures what many threads, processes, functions and keys cost
+.PHONY: bench-scale
+bench-scale:
+	@scripts/dev/deps build test
+	@+$(MAKE) --no-print-directory all $(BUILD)/bench-engine
+	@bench/lines && bench/scale $(BENCHFLAGS)
+
+$(BUILD)/bench-engine: bench/engine.c $(OBJ_LIB) $(filter %/deadman/load.o,$(call objects,beam))
+	@echo "  LD    $@"
+	$(Q)$(CC) $(CFLAGS_) $(SANFLAGS) $(EI_INC) -o $@ $(filter %.c %.o,$^) $(EI_LIB) -lm -pthread
+
 # Times of enabling, of leaving, of the longest answer and the longest event, by functions, processes and neighbours:
 # build/bench-enable.json and a table.
 ## bench-enable: measures the time to enable probes and to leave

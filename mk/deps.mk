@@ -7,7 +7,7 @@ deps:
 
 # If tools are missing, the build says what to do instead of failing somewhere inside. Targets that install the tools
 # themselves first, or need none, go on.
-BUILDS := $(filter-out help deps demo demo-web shop check check-otp check-debug-vm musl-vm check-musl-vm check-valgrind doc soak chaos bench bench-profile bench-enable fuzz coverage otp-folders arm64-folder check-arm64 check-arm64-all check-everywhere check-deb lint format clean,$(or $(MAKECMDGOALS),all))
+BUILDS := $(filter-out help deps demo demo-web shop check check-otp check-debug-vm musl-vm check-musl-vm check-valgrind doc soak chaos bench bench-profile bench-enable bench-scale fuzz coverage otp-folders arm64-folder check-arm64 check-arm64-all check-everywhere check-deb lint format clean,$(or $(MAKECMDGOALS),all))
 # What the page's server alone needs may be missing where that is not built.
 PAGELESS := $(BIN) $(LIB_A) $(LIB_SO) $(PRIV) priv static build/static/erltrace
 HEADERS  := bpf/bpf.h gelf.h openssl/ssl.h $(if $(filter-out $(PAGELESS),$(BUILDS)),libwebsockets.h jansson.h zlib.h)

@@ -30,7 +30,7 @@ lint-erlang: $(APP) $(AGENT)
 
 # Compiles everything with the compiler and flags that are given; links only the tests.
 .PHONY: lint-build
-lint-build: $(OBJ_TOOL) $(OBJ_AGENT) $(TESTS) $(patsubst %.c,$(BUILD)/tool/%.o,$(wildcard test/fuzz/*.c test/oom/*.c bench/compile.c))
+lint-build: $(OBJ_TOOL) $(OBJ_AGENT) $(TESTS) $(patsubst %.c,$(BUILD)/tool/%.o,$(wildcard test/fuzz/*.c test/oom/*.c bench/compile.c bench/engine.c))
 	@echo "  $(CC): no warning"
 
 ## lint-ui: checks layout and rules of the page's TypeScript (ui/biome.json)

@@ -157,10 +157,11 @@ struct engine {
     _Atomic uint32_t spec[DIF_SPECS_MAX]; /* enum spec_state */
     _Atomic uint32_t phase;               /* enum engine_phase */
     _Atomic uint32_t exiting;
-    uint32_t open_threads;   /* threads with an index below this fire without further checks; option
-                                cpu: none */
+    uint32_t open_threads;   /* threads below this index need no further checks; option cpu: none */
     _Atomic uint32_t active; /* bit RECORD_PRINCIPAL, RECORD_AGGS: which half is written */
     struct {
+        unsigned char
+            apart[64]; /* another line than what every event reads, and other CPUs write */
         _Atomic uint64_t principal, agg;
     } cpu_drops[RECORD_CPUS];
     tcount tier_drops[RECORD_NDROPS]; /* of firings on threads that have no part, and of

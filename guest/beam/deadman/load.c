@@ -14,7 +14,8 @@ const uint16_t load_vm_ns[LOAD_NCLASSES] = {
 
 /* For each thread, and written by it alone: the time that it could run. */
 static struct load_clock {
-    uint64_t at, ran, waited;  /* when it last looked, and its clocks then */
+    _Alignas(64) uint64_t at;  /* when it last looked; each thread has lines of its own */
+    uint64_t ran, waited;      /* ... its clocks then */
     uint64_t slice;            /* ... in which slice */
     uint64_t could[LOAD_RING]; /* ns that it could run in slice n, at n % LOAD_RING */
     _Atomic uint64_t wait;     /* ns that it has waited, for reports */
