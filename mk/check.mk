@@ -20,8 +20,10 @@ SUITE_ENV  = TESTS='$(TESTS)' BUILD=$(BUILD) ERLTRACE=$(CURDIR)/$(BIN) ERLTRACE_
 
 # The suites that `make check` runs: ONLY='d unit' selects some, EXCEPT='ui' leaves some out.
 CHECKS = $(filter-out $(EXCEPT),$(or $(ONLY),$(SUITES) $(VARIANTS)))
-# $(call staged,-A,SUITES): those of CHECKS among them, as scripts/dev/tally takes them.
-staged = $(if $(filter $(CHECKS),$(2)),$(1) $(foreach s,$(filter $(CHECKS),$(2)),'$(MAKE) --no-print-directory check-$(s)'))
+# $(call suite,NAME): the command of a suite, or of a variant of one.
+suite = $(or $(SUITE_$(1)),$(strip test/$(1)/run $(ARGS)))
+# $(call staged,-A,SUITES): those of CHECKS among them, as scripts/dev/tally takes them. (They are ready; each make that is started costs over a second.)
+staged = $(if $(filter $(CHECKS),$(2)),$(1) $(foreach s,$(filter $(CHECKS),$(2)),'$(call suite,$(s))'))
 
 # The tools that test the Erlang application and the page may be missing: those tests are then skipped, and say what they lack.
 ## check: runs every suite but chaos and fuzz (ONLY='d unit', EXCEPT='ui')
@@ -29,20 +31,20 @@ check:
 	@scripts/dev/deps build test
 	@scripts/dev/deps erlang || true
 	@$(if $(filter ui,$(CHECKS)),scripts/dev/deps browser || true)
-	@+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) all $(filter-out ready-d-vm ready-d-kernel,$(CHECKS:%=ready-%))
-	@+scripts/dev/tally $(call staged,-A,$(call of_stage,A)) $(call staged,-B,$(call of_stage,B)) $(call staged,--here,$(call of_stage,here)) \
+	@+$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) all $(CHECKS:%=ready-%)
+	@+$(SUITE_ENV) scripts/dev/tally $(call staged,-A,$(call of_stage,A)) $(call staged,-B,$(call of_stage,B)) $(call staged,--here,$(call of_stage,here)) \
 	    $(call staged,--alone,$(call of_stage,alone))
 
 ## check-SUITE: runs one suite; test/run lists them (ARGS='--part 1/3' for it)
 $(SUITES:%=check-%): check-%: ready-%
-	@$(SUITE_ENV) test/$*/run $(ARGS)
+	@$(SUITE_ENV) $(call suite,$*)
 
 # What has to be built before a suite runs. (mk/check-*.mk have more.) test/run builds it, and asks for the environment.
 # Tests of the static file are skipped where it cannot be built.
 ready-e2e: $(if $(SANITIZE),,$(if $(shell command -v musl-gcc),static))
 ready-kernel ready-differ: all
 	@scripts/dev/deps kernel || true
-.PHONY: suite-env $(SUITES:%=ready-%) ready-chaos ready-fuzz
+.PHONY: suite-env $(SUITES:%=ready-%) $(VARIANTS:%=ready-%) ready-chaos ready-fuzz
 $(filter-out ready-unit,$(SUITES:%=ready-%)) ready-chaos: all
 ready-unit: $(TESTS)
 ready-fuzz: fuzz-build
@@ -50,15 +52,16 @@ suite-env:
 	@echo "$(SUITE_ENV)"
 
 # Some of the D scripts of check-d, in the kernel. All of them in a row load some thousand programs within minutes, which no user does.
-## check-d-kernel: runs a sixteenth of the D scripts in the kernel
-check-d-kernel: ready-d
+SUITE_d-kernel := test/d/run --kernel --part 1/16
+ready-d-kernel: ready-d
 	@scripts/dev/deps kernel || true
-	@$(SUITE_ENV) test/d/run --kernel --part 1/16
-
 # The D scripts of check-d, inside nodes instead of the local tier.
+SUITE_d-vm := test/d/run --vm
+ready-d-vm: ready-d
+## check-d-kernel: runs a sixteenth of the D scripts in the kernel
 ## check-d-vm: runs the D scripts inside nodes
-check-d-vm: ready-d
-	@$(SUITE_ENV) test/d/run --vm
+check-d-kernel check-d-vm: check-%: ready-%
+	@$(SUITE_ENV) $(call suite,$*)
 
 # The end-to-end tests, and the D scripts that are about probes, on the other OTP releases, which are made first; where they cannot be made (no root),
 # a message says so and the tests that need them are skipped. `builds` has nodes of the host's release and agents that others have compiled.
