@@ -816,7 +816,7 @@ static ErlNifFunc functions[] = {
     {"nif_collecting_begin", 1, collecting_begin_nif, 0},
     {"nif_collecting_end", 0, collecting_end_nif, 0},
     {"nif_collecting_prove", 0, collecting_prove_nif, 0},
-    {"nif_collecting_watch", 0, collecting_watch_nif, DIRTY},
+    {"nif_collecting_watch", 0, collecting_watch_nif, ERL_NIF_DIRTY_JOB_IO_BOUND},
     {"nif_collecting_proven", 0, collecting_proven_nif, 0},
     {"nif_profile_able", 0, oncpu_able_nif, 0},
     {"nif_profile_offered", 1, oncpu_offered_nif, 0},

@@ -54,8 +54,9 @@ static void start(void)
     library = nif_init();
     server = nif_self = nif_pid(0, true);
     must(library->load(nif_env, NULL, nif_nil()) == 0, "the library is loaded", NULL);
-    must(call("nif_start", (ERL_NIF_TERM[]){nif_int(nif_otp)}) == nif_name("ok"), "it starts",
-         NULL);
+    must(call("nif_start", (ERL_NIF_TERM[]){nif_int(nif_otp), nif_name("etw@host")}) ==
+             nif_name("ok"),
+         "it starts", NULL);
     nif_reset();
 }
 

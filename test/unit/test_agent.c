@@ -25,7 +25,7 @@ static int start(void **state)
     server = nif_self = nif_pid(SERVER, true);
     badarg = enif_make_badarg(nif_env);
     assert_int_equal(library->load(nif_env, NULL, nif_nil()), 0);
-    assert_int_equal(CALL("nif_start", nif_int(nif_otp)), nif_name("ok"));
+    assert_int_equal(CALL("nif_start", nif_int(nif_otp), nif_name("etw@host")), nif_name("ok"));
     return 0;
 }
 

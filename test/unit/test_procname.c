@@ -80,8 +80,8 @@ static int start(void **state)
     library = nif_init();
     server = nif_self = nif_pid(SERVER, true);
     assert_int_equal(library->load(nif_env, NULL, nif_nil()), 0);
-    ERL_NIF_TERM otp = nif_int(nif_otp);
-    assert_int_equal(nif_call(library, "nif_start", &otp), name("ok"));
+    const ERL_NIF_TERM otp_and_node[] = {nif_int(nif_otp), name("etw@host")};
+    assert_int_equal(nif_call(library, "nif_start", otp_and_node), name("ok"));
     return 0;
 }
 

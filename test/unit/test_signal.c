@@ -75,8 +75,8 @@ static int start(void **state)
     const ErlNifEntry *library = nif_init();
     nif_self = nif_pid(0, true);
     assert_int_equal(library->load(nif_env, NULL, nif_nil()), 0);
-    const ERL_NIF_TERM otp = nif_int(nif_otp);
-    assert_int_equal(nif_call(library, "nif_start", &otp), nif_name("ok"));
+    const ERL_NIF_TERM otp_and_node[] = {nif_int(nif_otp), nif_name("etw@host")};
+    assert_int_equal(nif_call(library, "nif_start", otp_and_node), nif_name("ok"));
     return 0;
 }
 

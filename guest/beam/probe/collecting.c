@@ -173,7 +173,7 @@ ERL_NIF_TERM collecting_watch_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
     (void)argc;
     (void)argv;
     const uint64_t until = monotonic_ns() + WATCH_NS;
-    if (enif_thread_type() != ERL_NIF_THR_DIRTY_CPU_SCHEDULER || atomic_exchange(&watching, true))
+    if (enif_thread_type() != ERL_NIF_THR_DIRTY_IO_SCHEDULER || atomic_exchange(&watching, true))
         return enif_make_badarg(env);
     const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
     while (memory >= 0 && atomic_load(&nlooks) < COLLECTING_LOOKS && monotonic_ns() < until) {

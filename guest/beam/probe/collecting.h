@@ -53,8 +53,8 @@ uint16_t collecting_bit(void);
  * nif_collecting_prove() -> boolean(): after that; whether the bit is known. Looks that were enough
  *     and prove nothing are forgotten.
  * nif_collecting_watch() -> ok: watches until there are enough looks, or for some milliseconds.
- *     Only on a dirty scheduler.
- * nif_collecting_proven() -> boolean() */
+ *     Only on a dirty scheduler for input and output: it mostly sleeps, and a node may have a
+ * single one for computing, which collects large heaps. nif_collecting_proven() -> boolean() */
 ERL_NIF_TERM collecting_ask_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM collecting_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM collecting_end_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
