@@ -9,9 +9,16 @@ from erlt import COOKIE, json_lines
 COUNT = ('tick-50ms /!began/ { began = 1; printf("ready %s\\n", node); }\n'
          "erlang*:etw:work/1:entry { @[node] = count(); }")
 
+# OTP cuts connections of nodes that come and go, unless told not to.
+TOGETHER = ("-kernel", "prevent_overlapping_partitions", "false")
+
+
+def fresh(t):
+    return t.node(options=TOGETHER)
+
 
 def joined(t, *nodes):
-    """Connects nodes with the first one, and so with each other: one after the other, since OTP cuts connections of nodes that come at once."""
+    """Connects nodes with the first one, and so with each other: one after the other."""
     for n, new in enumerate(nodes[1:], 2):
         t.equal(new(f"net_adm:ping('{nodes[0].name}')"), "pong", "the nodes are connected")
         for node in nodes[:n]:
@@ -22,14 +29,14 @@ def other_release(t, otp):
     """A node of another release; None where that is not installed, or is the one under test."""
     if otp == t.otp or not os.path.isdir(os.path.join(erlt.cache(), f"otp-{otp}")):
         return None
-    node = erlt.Node(otp=otp)
+    node = erlt.Node(otp=otp, options=TOGETHER)
     t.nodes.append(node)
     return node
 
 
 def clusters(t):
     """Three nodes that are connected; of other releases as far as they are there."""
-    nodes = [t.node(fresh=True)] + [other_release(t, otp) or t.node(fresh=True) for otp in ("27", "29")]
+    nodes = [fresh(t)] + [other_release(t, otp) or fresh(t) for otp in ("27", "29")]
     joined(t, *nodes)
     return nodes
 
@@ -78,13 +85,13 @@ def test_counts_of_all(t):
 
 def test_a_node_that_joins(t):
     """A node that comes is traced, and told; the counts of the others go on."""
-    nodes = [t.node(fresh=True), t.node(fresh=True)]
+    nodes = [fresh(t), fresh(t)]
     joined(t, *nodes)
     trace = begin(t, nodes[0], "--json", "-n", COUNT)
     for node in nodes:
         wait_ready(trace, node)
     calls(nodes[0], 101)
-    third = other_release(t, "29") or t.node(fresh=True)
+    third = other_release(t, "29") or fresh(t)
     joined(t, *nodes, third)
     wait_ready(trace, third)
     for node, n in zip(nodes + [third], (2, 211, 307)):
@@ -99,7 +106,7 @@ def test_a_node_that_joins(t):
 
 def test_a_node_that_is_killed_and_comes_back(t):
     """What a node had counted is kept when it is killed, that is told, and it is traced again when it is back; the trace has not failed."""
-    stays, dies = t.node(fresh=True), t.node(fresh=True)
+    stays, dies = fresh(t), fresh(t)
     joined(t, stays, dies)
     trace = begin(t, stays, "--json", "-x", "aggrate=50ms", "-n", COUNT + "tick-50ms { printa(@); }")
     for node in (stays, dies):
@@ -111,11 +118,13 @@ def test_a_node_that_is_killed_and_comes_back(t):
     trace.wait('"what":"left"')
     calls(stays, 211)
     begun = len(trace.out.lines)
-    back = erlt.Node(otp=t.otp, name=dies.short)
+    back = erlt.Node(otp=t.otp, name=dies.short, options=TOGETHER)
     t.nodes.append(back)
     joined(t, stays, back)
     trace.wait(f"ready {back.name}", start=begun)
     calls(back, 307)
+    for node, n in ((stays, 211), (back, 101 + 307)):  # what printa() shows is not printed once more at the end
+        trace.wait(f'"{node.name}"[^}}]*{n}')
     trace.interrupt()
     t.equal(trace.end(), 0, "its status", trace)
     last = {}
@@ -131,7 +140,7 @@ def test_a_node_that_is_killed_and_comes_back(t):
 
 def test_a_node_that_stands_still(t):
     """A node that is stopped is told, does not hold up the others, and goes on when it does."""
-    goes, stands = t.node(fresh=True), t.node(fresh=True)
+    goes, stands = fresh(t), fresh(t)
     joined(t, goes, stands)
     trace = begin(t, goes, "-qn", COUNT)
     for node in (goes, stands):
@@ -154,7 +163,7 @@ def test_a_node_that_stands_still(t):
 
 def test_one_that_cannot_be_traced(t):
     """A node that does not take our cookie is told with the reason, and the others are traced."""
-    node, other = t.node(fresh=True), t.node(fresh=True)
+    node, other = fresh(t), fresh(t)
     joined(t, node, other)
     t.logs.append("Connection attempt from node .* rejected. Invalid challenge reply")
     other("erlang:set_cookie(node(), another)")
