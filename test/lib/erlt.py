@@ -255,9 +255,10 @@ class Node:
         self.out, self.err = Lines(self.p.stdout), Lines(self.p.stderr)
         self.seen = self.heard = 0
         if self.out.wait("\x01ready") is None:
-            if self.p.poll() == 77:
+            ended = self.out.ended  # what has closed its output is about to end
+            if (self.p.wait(PATIENCE) if ended else self.p.poll()) == 77:
                 raise Skipped(self.err.text().strip())
-            raise (Failed if self.out.ended else Late)(f"the node did not start: {self.out.text()}{self.err.text()}")
+            raise (Failed if ended else Late)(f"the node did not start: {self.out.text()}{self.err.text()}")
         self.seen = self.out.wait("\x01ready") + 1
         self.printed = self.erred = 0
 
