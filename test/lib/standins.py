@@ -18,6 +18,7 @@ import selectors
 import socket
 import struct
 import threading
+import time
 
 import erlt
 from etf import Atom, Opaque, _get, encode
@@ -164,6 +165,7 @@ class Standin:
         return {"open": lambda: (ok, [(Atom("pid"), pid), (Atom("otp"), 25), (Atom("cpus"), 1), (Atom("passes"), 0)]),
                 "modules": lambda: (ok, [Atom("m")]),
                 "functions": lambda: (ok, [(Atom(m), [(Atom("f"), 1)], []) for m in request[1]]),
+                "clock": lambda: (ok, (time.monotonic_ns(), time.time_ns(), time.monotonic_ns())),
                 "enable": lambda: (ok, [], []),
                 "place": lambda: (ok, [], [(Atom("meta"), 1)])}.get(what, lambda: ok)()
 
