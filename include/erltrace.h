@@ -346,9 +346,9 @@ struct erltrace_clock {
 };
 /* Returns 0 to continue, another value to end the walk. */
 typedef int erltrace_clock_fn(const struct erltrace_clock *c, void *arg);
-/* Calls fn for each node, after erltrace_go, if there are several: what records of one node say of
- * time can then be compared with those of another. The clocks of a single node are not asked for,
- * and fn is not called. Returns 0, what fn returned, or -1. */
+/* Calls fn for each node that is traced, after erltrace_go, if there were several: what records of
+ * one node say of time can then be compared with those of another. The clocks of a single node are
+ * not asked for, and fn is not called. Returns 0, what fn returned, or -1. */
 ERLTRACE_API int erltrace_clock_iter(erltrace_t *h, erltrace_clock_fn *fn, void *arg);
 
 struct erltrace_node {

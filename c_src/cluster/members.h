@@ -32,10 +32,9 @@ enum {
     MEMBER_NAME = 255    /* bytes of a name, at most, as in the VM */
 };
 #define MEMBER_SECOND UINT64_C(1000000000)
-#define MEMBER_RECENT                                                                              \
-    (5 * MEMBER_SECOND)                     /* for which a node counts as there since it was named \
-                                             */
-#define MEMBER_FIRST  (1 * MEMBER_SECOND)   /* the first pause, which doubles */
+#define MEMBER_RECENT (5 * MEMBER_SECOND) /* a node counts as there for so long after each naming  \
+                                           */
+#define MEMBER_FIRST  (1 * MEMBER_SECOND) /* the first pause, which doubles */
 #define MEMBER_LAST   (300 * MEMBER_SECOND) /* the longest one */
 #define MEMBER_STEADY (600 * MEMBER_SECOND) /* traced for so long, the next pause is the first */
 
@@ -68,7 +67,8 @@ void members_free(struct members *m);
  * of more than MEMBERS_MOST. Returns 0 or ET_ENOMEM. */
 int members_heard(struct members *m, const char *name, uint64_t now);
 /* Returns the number of members that may be PLACING at once: one of eight, and one in a cluster of
- * less than sixteen. Of members that nobody has named for long only those count that are traced. */
+ * fewer than sixteen. A member that no node has named for MEMBER_RECENT counts only while it is
+ * PLACING or TRACED. */
 size_t members_width(const struct members *m, uint64_t now);
 /* Chooses a member whose turn it is, which becomes PLACING; *attempt is the number to come back
  * with. Returns false when there is none now. */

@@ -25,7 +25,7 @@
 
 enum {
     ASK_MS = 1000,    /* between two questions who is in the cluster */
-    SILENT_MS = 3000, /* a node that owes an answer for so long is told to be silent */
+    SILENT_MS = 3000, /* a node that owes an answer for so long is reported as silent */
     WAIT_MS = 100,    /* the longest wait for joiners, between two looks at handlers */
     GO_MOST = 64      /* nodes that are started at once */
 };
@@ -190,7 +190,7 @@ static void wait_end(struct session_cluster *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* -- what is told ------------------------------------------------------------------------------ */
+/* -- reports ----------------------------------------------------------------------------------- */
 
 static void copy_diags(struct session *s, struct diags *from)
 {
@@ -308,7 +308,7 @@ static void failed(struct session *s, struct joiner *j)
         tell(s, "refused", j->name, reason);
 }
 
-/* Lets go of the tier of a joiner that has failed. */
+/* Gives up the tier of a joiner that has failed. */
 static void drop(struct session *s, struct joiner *j)
 {
     struct session_tier *t = &s->tier[j->at];

@@ -232,7 +232,7 @@ static const char *string_of(const struct value *v, char *out, size_t n)
 void session_set_rate(struct session *s, struct session_tier *t)
 {
     const int64_t *v = s->opt.value;
-    if (t->t->ops->rates != NULL && !t->pending)
+    if (t->t->ops->rates != NULL && !t->pending && !t->lost)
         t->t->ops->rates(t->t, v[OPTION_switchrate], v[OPTION_aggrate]);
 }
 

@@ -21,9 +21,10 @@ int erltrace_clock_iter(erltrace_t *h, erltrace_clock_fn *fn, void *arg)
     struct session *s = &h->session;
     struct buf text = BUF_INIT;
     for (size_t i = 0; rc == 0 && session_clocks(s) && i < s->ntiers; i++) {
-        struct tier *t = s->tier[i].t;
+        const struct session_tier *one = &s->tier[i];
+        struct tier *t = one->t;
         struct cluster_ahead a;
-        if (t->ops->clock == NULL)
+        if (t->ops->clock == NULL || one->pending || one->lost)
             continue;
         const int failed = t->ops->clock(t, &a, &s->diags);
         if (failed != 0) {

@@ -16,10 +16,7 @@ static inline uint64_t record_u64(const uint8_t *p)
 /* Reads n words, which need not be aligned. (record.h asserts the order of bytes.) */
 static inline void record_words(const uint8_t *p, size_t n, uint64_t *out)
 {
-    if (n == 1)
-        memcpy(out, p, sizeof *out);
-    else
-        memcpy(out, p, n * sizeof *out);
+    memcpy(out, p, n * sizeof *out);
 }
 
 struct record_block {

@@ -690,7 +690,7 @@ static void close_fds(struct vm *v)
 static void vm_abandon(struct tier *t)
 {
     struct vm *v = vm_of(t);
-    v->agent.ended = true; /* nobody is there to take leave of */
+    v->agent.ended = true; /* there is no one to send a goodbye to */
     conn_close(v->conn);
     v->conn = NULL;
     close_fds(v);

@@ -18,10 +18,8 @@ const struct word_agg_info *word_agg_named(const char *name)
     return NULL;
 }
 
-void word_agg_merge_any(const struct word_agg_info *f, uint64_t *into, const uint64_t *add,
-                        unsigned n)
+void word_agg_merge(const struct word_agg_info *f, uint64_t *into, const uint64_t *add, unsigned n)
 {
-    unsigned i = 0;
     switch ((enum word_merge)f->merge) {
     case WORD_LEAST: into[0] = (int64_t)add[0] < (int64_t)into[0] ? add[0] : into[0]; return;
     case WORD_MOST: into[0] = (int64_t)add[0] > (int64_t)into[0] ? add[0] : into[0]; return;
@@ -35,13 +33,7 @@ void word_agg_merge_any(const struct word_agg_info *f, uint64_t *into, const uin
     }
     case WORD_ADD: break;
     }
-    for (; n - i >= 4; i += 4) { /* processors add several words at once */
-        into[i] += add[i];
-        into[i + 1] += add[i + 1];
-        into[i + 2] += add[i + 2];
-        into[i + 3] += add[i + 3];
-    }
-    for (; i < n; i++)
+    for (unsigned i = 0; i < n; i++)
         into[i] += add[i];
 }
 

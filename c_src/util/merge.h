@@ -11,17 +11,8 @@
 
 /* Returns the function of that name; NULL: none. */
 const struct word_agg_info *word_agg_named(const char *name);
-/* Adds the n words of one value to those of another, of any function: word_agg_merge. */
-void word_agg_merge_any(const struct word_agg_info *f, uint64_t *into, const uint64_t *add,
-                        unsigned n);
-static inline void word_agg_merge(const struct word_agg_info *f, uint64_t *into,
-                                  const uint64_t *add, unsigned n)
-{
-    if (n == 1 && f->merge == WORD_ADD)
-        into[0] += add[0];
-    else
-        word_agg_merge_any(f, into, add, n);
-}
+/* Adds the n words of one value to those of another. */
+void word_agg_merge(const struct word_agg_info *f, uint64_t *into, const uint64_t *add, unsigned n);
 
 /* Returns a number as normalize() changes it: divided and truncated toward zero. A divisor beyond
  * INT64_MAX gives 0. */

@@ -171,6 +171,10 @@ settled(#c{counted = Counted} = C, S) ->
         Fresh -> trace(C, maps:keys(Fresh))
     end.
 
+%% The calls that were missed since so many had been. Fewer than those: they are of code that was loaded again.
+since(N, Before) when N >= Before -> N - Before;
+since(N, _) -> N.
+
 %% Begins to count for a program, before anything can see its probes. Of code that was loaded in the last moment, the calls before this one are
 %% not the program's.
 -spec begun(#c{}, #s{}) -> {#c{}, #s{}}.
@@ -270,7 +274,7 @@ traced(Lost, #s{consumers = Cs, counts = {Session, Set}} = S) ->
     {Beyond, Missed, S2} = erltrace_agent_loads:missed(Gone, S1),
     lists:foldl(fun({#c{pid = Pid, program = P, counted = Counted, before = Before}, MFAs}, #s{consumers = Now} = S3) ->
                     %% Calls of the new code that came before its patterns: their number is enough.
-                    [] = ?AGENT:nif_counted(P, add, [{map_get(MFA, Counted), N - maps:get(MFA, Before, 0)} || MFA <- MFAs, #{MFA := N} <- [Missed]]),
+                    [] = ?AGENT:nif_counted(P, add, [{map_get(MFA, Counted), since(N, maps:get(MFA, Before, 0))} || MFA <- MFAs, #{MFA := N} <- [Missed]]),
                     ok = ?AGENT:nif_count_missed(P, Beyond),
                     case Now of
                         #{Pid := #c{warnings = W} = C} -> S3#s{consumers = Now#{Pid := C#c{warnings = [told(MFAs) | Warnings ++ W]}}};

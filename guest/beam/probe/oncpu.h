@@ -181,11 +181,15 @@ void oncpu_others_unload(void);
 
 /* nif_profile_take([Program], Most) -> boolean(): fires profile-N of these programs for at most so
  * many samples; true: there may be more. Only the server.
+ *
  * nif_profile_counts(Program) -> {Samples, Idle, Hidden, Unknown, Late, Dropped, Ns, Clock,
- *     Waited, Kernel, Collecting}: Ns is the processor time of the schedulers from when it began to
- * run until its samples were last taken, Clock the worst kind of its clocks: task | user | sampler
- * | cpu, as oncpu_clock.h has them, or undefined nif_wall_counts(Program) -> {Called, [Running,
- * Runnable, Asleep], Idle, Hidden, Unknown, Lost, Dropped, Unlooked, Late}: of wall-N */
+ *     Waited, Kernel, Collecting}:
+ *     Ns is the processor time of the schedulers from when it began to run until its samples were
+ *     last taken, Clock the worst kind of its clocks: task | user | sampler | cpu, as oncpu_clock.h
+ *     has them, or undefined
+ *
+ * nif_wall_counts(Program) -> {Called, [Running, Runnable, Asleep], Idle, Hidden, Unknown, Lost,
+ *     Dropped, Unlooked, Late}: of wall-N */
 ERL_NIF_TERM oncpu_take_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM oncpu_wall_counts_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
