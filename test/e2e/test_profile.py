@@ -227,6 +227,7 @@ def test_dirty_collections(t):
     t.match(trace.out.text(), r"^ +\[collection\]\n +spin:garbage/1")
 
 
+@erlt.alone
 def test_collections(t):
     """A sample has a frame that says so while its process is collected, in front of the function that was to go on; no other work has it: not that of
     Erlang code, nor that of a NIF."""
@@ -401,6 +402,7 @@ def test_sampler_ends(t):
         for end in ("interrupt", "kill", "purge"):
             trace = t.trace("-q", "-n", READY + "profile-499 { n++; } profile-97 { m++; }", node=node)
             trace.ready()
+            erlt.until(lambda: node("etw:samplers()") != [], "the thread has its name")
             t.equal(len(node("etw:samplers()")), 1, "one thread for both rates")
             t.equal([line for line in node("etw:timers()") if "thread" not in line], [], "no other clock")
             if end == "interrupt":

@@ -29,39 +29,51 @@ static uint32_t half_of(const uint64_t *words, uint32_t half)
     return (uint32_t)(words[half / HALVES] >> (half % HALVES * HALF_BITS));
 }
 
-/* Returns the bit that one half of a word shows, of that half; 0: it shows none. */
-static uint32_t shown_by(const struct collecting_look *look, uint32_t n, uint32_t half)
+/* Returns the bit that one half of a word shows, of that half, and sets the looks that show it, a
+ * bit each; 0: it shows none. */
+static uint32_t shown_by(const struct collecting_look *look, uint32_t n, uint32_t half,
+                         uint32_t *shown)
 {
-    uint32_t more = 0, outside = 0, shown = 0, controls = 0;
+    uint32_t more = 0, outside = 0, controls = 0;
+    *shown = 0;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t before = half_of(look[i].before, half), amid = half_of(look[i].amid, half);
         if (half_of(look[i].after, half) != before || (look[i].control && amid != before))
             return 0;
         more |= amid ^ before;
         outside |= before;
-        shown += amid != before;
+        *shown |= (uint32_t)(amid != before) << i;
         controls += look[i].control;
     }
     const bool one = more != 0 && (more & (more - 1)) == 0 && (more & outside) == 0;
-    return one && shown >= COLLECTING_LEAST && controls >= COLLECTING_LEAST ? more : 0;
+    return one && __builtin_popcount(*shown) >= COLLECTING_LEAST && controls >= COLLECTING_LEAST
+               ? more
+               : 0;
 }
 
-uint16_t collecting_prove(const struct collecting_look *look, uint32_t n, uint16_t words)
+struct collecting_bits collecting_prove(const struct collecting_look *look, uint32_t n,
+                                        uint16_t words)
 {
-    uint16_t answer = INSIDE_NONE;
-    unsigned found = 0;
+    struct collecting_bits answer = {.mask = 0};
+    uint32_t all = 0;
     for (uint32_t half = HALVES; half < HALVES * (uint32_t)words; half++) {
-        const uint32_t bit = shown_by(look, n, half);
-        if (bit != 0)
-            answer = ++found == 1 ? (uint16_t)(half * HALF_BITS + (uint32_t)__builtin_ctz(bit))
-                                  : INSIDE_NONE;
+        uint32_t shown;
+        const uint32_t bit = shown_by(look, n, half, &shown);
+        if (bit == 0)
+            continue;
+        if (answer.mask != 0 && (answer.word != half / HALVES || shown != all))
+            return (struct collecting_bits){.mask = 0};
+        answer.word = (uint16_t)(half / HALVES);
+        answer.mask |= (uint64_t)bit << (half % HALVES * HALF_BITS);
+        all = shown;
     }
     return answer;
 }
 
 /* -- looking ----------------------------------------------------------------------------------- */
 
-static _Atomic uint16_t known = INSIDE_NONE;
+static _Atomic uint64_t known_mask; /* 0: not known; set after the word */
+static _Atomic uint16_t known_word;
 
 static _Atomic ERL_NIF_TERM looker; /* 0: none */
 static _Atomic uint64_t looker_at;  /* its structure */
@@ -76,9 +88,11 @@ static ERL_NIF_TERM boolean(bool b)
     return b ? agent.atom.true_ : agent.atom.false_;
 }
 
-uint16_t collecting_bit(void)
+struct collecting_bits collecting_bits(void)
 {
-    return atomic_load_explicit(&known, memory_order_relaxed);
+    const uint64_t mask = atomic_load_explicit(&known_mask, memory_order_acquire);
+    return (struct collecting_bits){
+        .mask = mask, .word = atomic_load_explicit(&known_word, memory_order_relaxed)};
 }
 
 /* Returns the facts if the caller may look, and they suffice; else NULL. */
@@ -144,13 +158,15 @@ ERL_NIF_TERM collecting_prove_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
     (void)argc;
     (void)argv;
     const struct inside_facts *f = may_look(env);
-    const uint16_t bit =
-        f != NULL ? collecting_prove(looks, atomic_load(&nlooks), f->there) : INSIDE_NONE;
-    if (bit != INSIDE_NONE)
-        atomic_store(&known, bit);
-    else if (f != NULL && atomic_load(&nlooks) == COLLECTING_LOOKS)
+    struct collecting_bits bits = {.mask = 0};
+    if (f != NULL)
+        bits = collecting_prove(looks, atomic_load(&nlooks), f->there);
+    if (bits.mask != 0) {
+        atomic_store(&known_word, bits.word);
+        atomic_store_explicit(&known_mask, bits.mask, memory_order_release);
+    } else if (f != NULL && atomic_load(&nlooks) == COLLECTING_LOOKS)
         atomic_store(&nlooks, 0); /* something was disturbed */
-    return boolean(bit != INSIDE_NONE);
+    return boolean(bits.mask != 0);
 }
 
 /* Copies the process that looks, in a turn that has not just begun. */
@@ -193,5 +209,5 @@ ERL_NIF_TERM collecting_proven_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM 
     (void)env;
     (void)argc;
     (void)argv;
-    return boolean(collecting_bit() != INSIDE_NONE);
+    return boolean(collecting_bits().mask != 0);
 }

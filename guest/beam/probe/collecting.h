@@ -1,5 +1,5 @@
-/* collecting.h - whether the VM collects a process: a bit of the process's structure (inside.h),
- * which is set as long as its collector works for the process.
+/* collecting.h - whether the VM collects a process: bits of a word of the process's structure
+ * (inside.h), which are set as long as its collector works for the process.
  *
  * No NIF is told that: where one runs, no collection does. So the library watches collections.
  *
@@ -10,14 +10,15 @@
  * nothing meanwhile. Some looks are CONTROLS: the process calls a function of the VM that does not
  * collect.
  *
- * PROOF. In one half of a word, and only one, all looks have the same before and after; amid
- * controls too; and amid collections, often enough, one bit more, always the same, which is never
- * set before or after. A collection may be seen before it has begun, or after its end, so that not
- * each shows the bit. What else changes meanwhile (addresses, counters) differs afterwards, or in
- * more bits; what tells in which function a process is, differs amid controls. Anything that
+ * PROOF. In a half of a word all looks have the same before and after; amid controls too; and amid
+ * collections, often enough, one bit more, always the same, which is never set before or after. A
+ * collection may be seen before it has begun, or after its end, so that not each shows the bit. It
+ * is so in one half, or in both of one word, whose bits the very same looks show (OTP 29): then
+ * both together tell it. What else changes meanwhile (addresses, counters) differs afterwards, or
+ * in more bits; what tells in which function a process is, differs amid controls. Anything that
  * disturbs the process makes a proof fail, never another bit pass: a failed one is tried again.
  *
- * What is proven is a bit of the processes of this VM. It does not change, and is kept. */
+ * What is proven holds for all processes of this VM. It does not change, and is kept. */
 #ifndef ET_BEAM_PROBE_COLLECTING_H
 #define ET_BEAM_PROBE_COLLECTING_H
 
@@ -29,8 +30,8 @@
 #include "beam/probe/inside.h"
 
 enum {
-    COLLECTING_LOOKS = 16,
-    COLLECTING_LEAST = 4 /* of them at least that show the bit, and controls */
+    COLLECTING_LOOKS = 16, /* 32 at most */
+    COLLECTING_LEAST = 4   /* of them at least that show the bit, and controls */
 };
 
 struct collecting_look {
@@ -38,23 +39,29 @@ struct collecting_look {
     bool control;
 };
 
-/* Finds the bit that n looks prove, counted from that of the first word on, in the words before
- * `words`. Returns INSIDE_NONE when they prove none. */
-uint16_t collecting_prove(const struct collecting_look *look, uint32_t n, uint16_t words);
+/* All that are in `mask` are set in the word of that index while the process is collected. */
+struct collecting_bits {
+    uint64_t mask; /* 0: not known */
+    uint16_t word;
+};
 
-/* Returns the bit; INSIDE_NONE: not known. Async-signal-safe. */
-uint16_t collecting_bit(void);
+/* Finds the bits that n looks prove, in the words before `words`. */
+struct collecting_bits collecting_prove(const struct collecting_look *look, uint32_t n,
+                                        uint16_t words);
+
+/* Returns what is proven. Async-signal-safe. */
+struct collecting_bits collecting_bits(void);
 
 /* nif_collecting_ask(Pid) -> ok: this process may look, and no other. The one before it has ended;
  *     its looks are kept. Only the server.
  * nif_collecting_begin(Control :: boolean()) -> boolean(): the caller is about to be collected, or
  *     to do something else. False: it may not look, or its scheduler is not known.
  * nif_collecting_end() -> boolean(): it has done so. True: there are enough looks.
- * nif_collecting_prove() -> boolean(): after that; whether the bit is known. Looks that were enough
- *     and prove nothing are forgotten.
- * nif_collecting_watch() -> ok: watches until there are enough looks, or for some milliseconds.
- *     Only on a dirty scheduler for input and output: it mostly sleeps, and a node may have a
- * single one for computing, which collects large heaps. nif_collecting_proven() -> boolean() */
+ * nif_collecting_prove() -> boolean(): after that; whether the bits are known. Looks that were
+ * enough and prove nothing are forgotten. nif_collecting_watch() -> ok: watches until there are
+ * enough looks, or for some milliseconds. Only on a dirty scheduler for input and output: it mostly
+ * sleeps, and a node may have a single one for computing, which collects large heaps.
+ * nif_collecting_proven() -> boolean() */
 ERL_NIF_TERM collecting_ask_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM collecting_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM collecting_end_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

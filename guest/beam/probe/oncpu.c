@@ -424,8 +424,8 @@ static bool may_show(const struct thread *t, uint64_t *flags)
 /* Notes whether the process in t->words is being collected. */
 static void note_collecting(const struct thread *t, uint64_t *flags)
 {
-    const uint16_t bit = collecting_bit();
-    if (bit < how.f.there * 64u && (t->words[bit / 64] >> bit % 64 & 1) != 0)
+    const struct collecting_bits c = collecting_bits();
+    if (c.mask != 0 && c.word < how.f.there && (t->words[c.word] & c.mask) == c.mask)
         *flags |= COLLECTING;
 }
 
