@@ -76,7 +76,7 @@ static long is_ancestor(u32 i, struct line *w)
 {
     (void)i;
     u64 parent = rt_field(w->task, KFIELD_PARENT);
-    w->found = rt_field(w->task, KFIELD_PID) == w->pid;
+    w->found = rt_number_of(w->task, KFIELD_PID) == w->pid;
     if (w->found || parent == w->task || parent == 0)
         return 1;
     w->task = parent;

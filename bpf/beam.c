@@ -4,10 +4,10 @@
 enum { HAVE_PROCESS = 8 }; /* a bit of kslot.have; event.c has the others */
 
 /* Returns the place of a process's cell in a table of n of them, each of which begins with the
- * number of its process; 0: it has none. */
+ * number of its process; 0: it has none. (An unused one has the number 0.) */
 INLINE u64 cell_of(u64 table, u64 size, u64 n, u64 tgid)
 {
-    for (u64 i = 0; i < KMEM_TRIES; i++) {
+    for (u64 i = 0; i < KMEM_TRIES && tgid != 0; i++) {
         u64 at = table + (tgid + i) % n * size;
         if (GET(u32, at, 0) == tgid)
             return at;
@@ -89,7 +89,7 @@ RT rt_process(u64 p)
         return k->process;
     k->have |= HAVE_PROCESS;
     k->process = 0;
-    k->beam = rt_beam(bpf_get_current_pid_tgid() >> 32);
+    k->beam = rt_beam(own_process());
     if (k->beam == 0)
         return 0;
     struct kbeam *v = AT(k->beam, sizeof(struct kbeam), 0);
@@ -126,7 +126,7 @@ RT rt_erlpid(u64 p)
         return passed;
     if (k->thread != 0 || rt_process(p) == 0)
         return KMEM_TAG + end;
-    u64 tgid = bpf_get_current_pid_tgid() >> 32, beam = k->beam, id = k->id;
+    u64 tgid = own_process(), beam = k->beam, id = k->id;
     if (id == k->erlid && tgid == k->erlvm)
         return KMEM_TAG + k->erlat;
     struct kbeam *v = AT(beam, sizeof(struct kbeam), 0);
@@ -236,7 +236,7 @@ RT rt_erlname(u64 p)
     u64 process = k->thread == 0 ? rt_process(p) : 0;
     if (process == 0)
         return KMEM_TAG + p + K(KSLOT) + __builtin_offsetof(struct kslot, erlpid) + KMEM_ERLPID - 1;
-    u64 tgid = bpf_get_current_pid_tgid() >> 32, beam = k->beam, id = k->id;
+    u64 tgid = own_process(), beam = k->beam, id = k->id;
     struct kbeam *v = AT(beam, sizeof(struct kbeam), 0);
     u64 entry = v->entry != 0 ? word(process + v->entry) : 0, initial = v->initial;
     if (entry == 0 && id == k->nameid && tgid == k->namevm)

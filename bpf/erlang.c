@@ -187,7 +187,7 @@ RT rt_erlfunc(u64 p)
     k->erlframe[0] = 0;
     if (k->thread == 0)
         rt_frames(p, p + MEMBER_AT(erlframe), 0, KMEM_FIRST);
-    u64 address = k->erlframe[0], tgid = bpf_get_current_pid_tgid() >> 32;
+    u64 address = k->erlframe[0], tgid = own_process();
     if (address == 0)
         return none;
     u64 now[3] = {0, 0, 0};

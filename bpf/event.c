@@ -74,7 +74,7 @@ RT rt_leave(u64 p)
 }
 
 /* pid and tid, uid and gid of the thread that the event is about, as the kernel's functions give
- * those of the running one. */
+ * those of the running one: pid and tid are the kernel's own. */
 RT rt_ids(u64 p)
 {
     struct kslot *k = SLOT(p, 0);

@@ -138,6 +138,15 @@ u64 rt_bytes(u64 p, u64 to, u64 addr, u64 n);
 u64 rt_dropped(u64 p, u64 kind, u64 n);
 u64 rt_take(u64 p, u64 n);
 u64 rt_field(u64 at, u64 which);
+u64 rt_curthread(u64 p);
+u64 rt_number_of(u64 task, u64 which);
+u64 rt_own_number(void);
+
+/* The number of the process that runs; 0: it is not in our namespace of processes. */
+INLINE u64 own_process(void)
+{
+    return K(NAMESPACE) == 0 ? bpf_get_current_pid_tgid() >> 32 : rt_own_number();
+}
 u64 rt_task(u64 p, u64 which);
 u64 rt_curthread(u64 p);
 u64 rt_passed_text(u64 p, u64 i);

@@ -14,6 +14,7 @@
 #include "unwind.c"
 #include "erlang.c"
 #include "file.c"
+#include "process.c"
 #include "act.c"
 #include "inet.c"
 #include "json.c"

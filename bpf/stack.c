@@ -47,7 +47,7 @@ RT rt_uaddr(u64 p, u64 addr)
     u64 to = rt_take(p, 16);
     if (k->faulted)
         return 0;
-    PUT(u64, to, bpf_get_current_pid_tgid() >> 32, 0);
+    PUT(u64, to, own_process(), 0);
     PUT(u64, to + 8, addr, 0);
     return KMEM_TAG + to;
 }

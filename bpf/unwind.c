@@ -16,7 +16,7 @@ RT rt_space(u64 tgid)
 INLINE void want(u64 tgid)
 {
     u64 at = KUNWIND + __builtin_offsetof(struct kunwind, wanted) + tgid % KMEM_WANTED * 4;
-    if (at <= K(SIZE) - 4)
+    if (tgid != 0 && at <= K(SIZE) - 4)
         *(volatile u32 *)(MEM + at) = (u32)tgid;
 }
 
@@ -109,7 +109,7 @@ static long unwind(u32 i, struct unwinding *w)
     u64 at = rt_row(w->space, i == 0 ? ip : ip - 1);
     if (at <= 1) {
         if (at == 0)
-            want(bpf_get_current_pid_tgid() >> 32);
+            want(own_process());
         return !by_frame_pointer(w);
     }
     struct kframe *r = AT(at, sizeof *r, 1);
@@ -143,7 +143,7 @@ static long unwind(u32 i, struct unwinding *w)
 RT rt_unwind(u64 p, u64 most)
 {
     struct kslot *k = SLOT(p, 0);
-    u64 tgid = bpf_get_current_pid_tgid() >> 32;
+    u64 tgid = own_process();
     k->unwound = 0;
     k->ended = 0;
     k->compiled = 0;

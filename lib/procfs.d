@@ -111,10 +111,10 @@ inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);
  * what is stopped 4, or 8 if a debugger stopped it. */
 translator psinfo_t < struct task_struct *T > {
 	pr_nlwp = T->signal->nr_threads;
-	pr_pid = T->tgid;
-	pr_ppid = T->real_parent->tgid;
-	pr_pgid = T->signal->pids[`PIDTYPE_PGID]->numbers[0].nr;
-	pr_sid = T->signal->pids[`PIDTYPE_SID]->numbers[0].nr;
+	pr_pid = _number[(uintptr_t)T];
+	pr_ppid = _number[(uintptr_t)T + 1];
+	pr_pgid = _number[(uintptr_t)T + 2];
+	pr_sid = _number[(uintptr_t)T + 3];
 	pr_uid = T->real_cred->uid.val;
 	pr_euid = T->real_cred->euid.val;
 	pr_gid = T->real_cred->gid.val;
@@ -133,7 +133,7 @@ translator psinfo_t < struct task_struct *T > {
 
 translator lwpsinfo_t < struct task_struct *T > {
 	pr_flag = 0;
-	pr_lwpid = T->pid;
+	pr_lwpid = _number[(uintptr_t)T + 4];
 	pr_addr = (uintptr_t)T;
 	pr_wchan = 0;
 	pr_stype = 0;

@@ -32,10 +32,8 @@ enum {
     MEMBER_NAME = 255    /* bytes of a name, at most, as in the VM */
 };
 #define MEMBER_SECOND UINT64_C(1000000000)
-#define MEMBER_RECENT                                                                              \
-    (5 * MEMBER_SECOND)                   /* a node counts as there for so long after each naming  \
-                                           */
-#define MEMBER_FIRST  (1 * MEMBER_SECOND) /* the first pause, which doubles */
+#define MEMBER_RECENT (5 * MEMBER_SECOND)   /* since when a node that counts was named, at most */
+#define MEMBER_FIRST  (1 * MEMBER_SECOND)   /* the first pause, which doubles */
 #define MEMBER_LAST   (300 * MEMBER_SECOND) /* the longest one */
 #define MEMBER_STEADY (600 * MEMBER_SECOND) /* traced for so long, the next pause is the first */
 

@@ -16,7 +16,6 @@ enum { R0, R1, R2, R3, R4, R5, CONTEXT, PLACE, KSLOT, VALUE, FP };
 enum { SLOT_READ = -8, SLOT_KEPT = -16, SLOT_ENTRY = -24 };
 enum {
     FN_CPU = 8,
-    FN_PID = 14,
     FN_TASK = 35,
     FN_READ_USER = 112,
     FN_READ = 113,
@@ -275,9 +274,8 @@ static void step(struct kcode *c, const struct kstep *s)
         kcode_alu(c, BPF_MOV, VALUE, R0);
         break;
     case KSTEP_PID:
-        kcode_helper(c, FN_PID);
+        kmain_process(c);
         kcode_alu(c, BPF_MOV, VALUE, R0);
-        kcode_alu_imm(c, BPF_RSH, VALUE, 32);
         break;
     case KSTEP_LOAD:
     case KSTEP_LOAD_USER: read_memory(c, s); break;

@@ -143,6 +143,7 @@ static bool has_builtin(unsigned b)
     case DIF_BUILTIN__fd_fs:
     case DIF_BUILTIN__fd_mount:
     case DIF_BUILTIN__fd_flags:
+    case DIF_BUILTIN__number:
     case DIF_BUILTIN_uregs:
     case DIF_BUILTIN_errno: return true;
     default: return false;
@@ -644,6 +645,22 @@ static void task(struct kgen *g, enum kmem_field which)
     call(g, "rt_task");
 }
 
+/* r0 = one of its numbers. */
+static void number(struct kgen *g, enum kmem_field which)
+{
+    kcode_set(g->c, R2, which);
+    call(g, "rt_task_number");
+}
+
+/* r0 = pid << 32 | tid. */
+static void numbers(struct kgen *g)
+{
+    if (g->l->consts[KCONST_NAMESPACE] != 0)
+        call(g, "rt_numbers");
+    else
+        of_thread(g, FN_PID, "rt_ids");
+}
+
 static void builtin(struct kgen *g, unsigned which, uint32_t pc)
 {
     struct kcode *c = g->c;
@@ -655,11 +672,11 @@ static void builtin(struct kgen *g, unsigned which, uint32_t pc)
     case DIF_BUILTIN__chip: kcode_call(c, "rt_chip"); break;
     case DIF_BUILTIN_zonename: kcode_set(c, R0, KMEM_TAG + constant(g, KCONST_GLOBAL)); break;
     case DIF_BUILTIN_pid:
-        of_thread(g, FN_PID, "rt_ids");
+        numbers(g);
         kcode_alu_imm(c, BPF_RSH, R0, 32);
         break;
     case DIF_BUILTIN_tid:
-        of_thread(g, FN_PID, "rt_ids");
+        numbers(g);
         kcode_alu_imm(c, BPF_LSH, R0, 32);
         kcode_alu_imm(c, BPF_RSH, R0, 32);
         break;
@@ -684,9 +701,9 @@ static void builtin(struct kgen *g, unsigned which, uint32_t pc)
     case DIF_BUILTIN_errno: kcode_load(c, BPF_DW, R0, KSLOT, MEMBER(error)); break;
     case DIF_BUILTIN_curthread: call(g, "rt_curthread"); break;
     case DIF_BUILTIN__lwpname: call(g, "rt_comm"); break;
-    case DIF_BUILTIN_ppid: task(g, KFIELD_PPID); break;
-    case DIF_BUILTIN__pgid: task(g, KFIELD_PGID); break;
-    case DIF_BUILTIN__sid: task(g, KFIELD_SID); break;
+    case DIF_BUILTIN_ppid: number(g, KFIELD_PPID); break;
+    case DIF_BUILTIN__pgid: number(g, KFIELD_PGID); break;
+    case DIF_BUILTIN__sid: number(g, KFIELD_SID); break;
     case DIF_BUILTIN__euid: task(g, KFIELD_EUID); break;
     case DIF_BUILTIN__egid: task(g, KFIELD_EGID); break;
     case DIF_BUILTIN__pri: task(g, KFIELD_PRI); break;
@@ -710,9 +727,11 @@ static void element(struct kgen *g, unsigned which, unsigned index, uint32_t pc)
         call_checked(g, "rt_fd_mount", pc);
         return;
     }
-    if (which == DIF_BUILTIN__fd_fs || which == DIF_BUILTIN_uregs || which == DIF_BUILTIN__passed) {
+    if (which == DIF_BUILTIN__fd_fs || which == DIF_BUILTIN_uregs || which == DIF_BUILTIN__passed ||
+        which == DIF_BUILTIN__number) {
         call(g, which == DIF_BUILTIN_uregs     ? "rt_ureg"
                 : which == DIF_BUILTIN__passed ? "rt_passed"
+                : which == DIF_BUILTIN__number ? "rt_other_number"
                                                : "rt_fd_fs");
         return;
     }

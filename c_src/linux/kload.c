@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "linux/knamespace.h"
 #include "linux/runtime.h"
 #include "util/buftext.h"
 #include "util/capabilities.h"
@@ -407,49 +408,111 @@ static bool task_member(const struct kbtf *types, const char *path, uint64_t *at
     return has;
 }
 
-/* Makes the program that the kernel calls for each thread: it writes a struct kload_task. */
-static void tell_task(struct kcode *c, uint64_t tid, uint64_t tgid, uint64_t tls)
+/* Where the program that tells of threads finds what it tells, in bytes. */
+struct telling {
+    uint64_t tid, tgid, tls;          /* of struct task_struct */
+    uint64_t thread, signal, process; /* struct pid: its own one, and that of its process */
+    uint64_t consts[KCONSTS];         /* knamespace.h */
+};
+
+enum { TELL_TASK = 6, TELL_FP = 10, TELL_SIZE = sizeof(struct kload_task) };
+
+/* Emits: r0 = the word at an offset of the address in a register; 0 where there is none. */
+static void tell_word(struct kcode *c, unsigned of, uint64_t off)
 {
-    enum { R0, R1, R2, R3, R6 = 6, R7, FP = 10, SEQ_WRITE = 127 };
-    enum { META = 0, TASK = 8, SIZE = sizeof(struct kload_task) };
+    enum { R0, R1, R2, R3, READ_KERNEL = 113, AT = -TELL_SIZE - 8 };
+    kcode_alu(c, BPF_MOV, R3, of);
+    kcode_alu_imm(c, BPF_ADD, R3, (int32_t)off);
+    kcode_alu(c, BPF_MOV, R1, TELL_FP);
+    kcode_alu_imm(c, BPF_ADD, R1, AT);
+    kcode_store_imm(c, BPF_DW, R1, 0, 0);
+    kcode_set(c, R2, 8);
+    kcode_helper(c, READ_KERNEL);
+    kcode_load(c, BPF_DW, R0, TELL_FP, AT);
+}
+
+/* Emits: r1 = the number of the thread, or of its process. */
+static void tell_number(struct kcode *c, const struct telling *t, bool process)
+{
+    enum { R0, R1 };
+    if (t->consts[KCONST_NAMESPACE] == 0) {
+        kcode_load(c, BPF_W, R1, TELL_TASK, (int)(process ? t->tgid : t->tid));
+        return;
+    }
+    tell_word(c, TELL_TASK, process ? t->signal : t->thread);
+    if (process)
+        tell_word(c, R0, t->process);
+    kcode_alu(c, BPF_MOV, R1, R0);
+    kcode_call(c, "rt_number");
+    kcode_alu(c, BPF_MOV, R1, R0);
+}
+
+/* Makes the program that the kernel calls for each thread: it writes a struct kload_task. */
+static void tell_task(struct kcode *c, const struct telling *t)
+{
+    enum { R0, R1, R2, R3, SEQ = 7, SEQ_WRITE = 127 };
+    enum { META = 0, TASK = 8 };
     kcode_function(c, "task", 1, true);
     const uint32_t none = kcode_label(c);
-    kcode_load(c, BPF_DW, R6, R1, TASK);
-    kcode_jump_imm(c, BPF_JEQ, R6, 0, none); /* after the last one */
-    kcode_load(c, BPF_DW, R7, R1, META);
-    kcode_load(c, BPF_DW, R7, R7, 0); /* meta->seq */
-    kcode_load(c, BPF_W, R1, R6, (int)tid);
-    kcode_store(c, BPF_W, FP, -SIZE + (int)offsetof(struct kload_task, tid), R1);
-    kcode_load(c, BPF_W, R1, R6, (int)tgid);
-    kcode_store(c, BPF_W, FP, -SIZE + (int)offsetof(struct kload_task, tgid), R1);
-    kcode_load(c, BPF_DW, R1, R6, (int)tls);
-    kcode_store(c, BPF_DW, FP, -SIZE + (int)offsetof(struct kload_task, tls), R1);
-    kcode_alu(c, BPF_MOV, R1, R7);
-    kcode_alu(c, BPF_MOV, R2, FP);
-    kcode_alu_imm(c, BPF_ADD, R2, -SIZE);
-    kcode_set(c, R3, SIZE);
+    kcode_load(c, BPF_DW, TELL_TASK, R1, TASK);
+    kcode_jump_imm(c, BPF_JEQ, TELL_TASK, 0, none); /* after the last one */
+    kcode_load(c, BPF_DW, SEQ, R1, META);
+    kcode_load(c, BPF_DW, SEQ, SEQ, 0); /* meta->seq */
+    tell_number(c, t, false);
+    kcode_store(c, BPF_W, TELL_FP, -TELL_SIZE + (int)offsetof(struct kload_task, tid), R1);
+    tell_number(c, t, true);
+    kcode_store(c, BPF_W, TELL_FP, -TELL_SIZE + (int)offsetof(struct kload_task, tgid), R1);
+    kcode_load(c, BPF_DW, R1, TELL_TASK, (int)t->tls);
+    kcode_store(c, BPF_DW, TELL_FP, -TELL_SIZE + (int)offsetof(struct kload_task, tls), R1);
+    kcode_alu(c, BPF_MOV, R1, SEQ);
+    kcode_alu(c, BPF_MOV, R2, TELL_FP);
+    kcode_alu_imm(c, BPF_ADD, R2, -TELL_SIZE);
+    kcode_set(c, R3, TELL_SIZE);
     kcode_helper(c, SEQ_WRITE);
     kcode_place(c, none);
     kcode_set(c, R0, 0);
     kcode_exit(c);
 }
 
-int kload_tasks(const struct kbtf *types, uint64_t *tls, struct diags *d)
+/* Finds what it reads. */
+static int find_telling(struct telling *t, const struct kbtf *types, struct diags *d)
 {
-    uint64_t tid, tgid;
-    const uint32_t iter = kbtf_find(types, KBTF_FUNC, "bpf_iter_task");
-    int err = kload_ready(d);
-    if (err)
-        return err;
-    if (iter == 0 || !task_member(types, "pid", &tid) || !task_member(types, "tgid", &tgid) ||
-        !(task_member(types, "thread.fsbase", tls) ||
-          task_member(types, "thread.uw.tp_value", tls)))
+    struct kbtf_member m;
+    if (!task_member(types, "pid", &t->tid) || !task_member(types, "tgid", &t->tgid) ||
+        !(task_member(types, "thread.fsbase", &t->tls) ||
+          task_member(types, "thread.uw.tp_value", &t->tls)))
         return diag_error(d, ET_EUNSUP, NULL, "KERNEL_ERLANG", NULL,
                           "%serlpid: this kernel does not tell where threads have their own memory",
                           no_tracing);
+    int err = knamespace_fill(t->consts, types, d);
+    if (err != 0 || t->consts[KCONST_NAMESPACE] == 0)
+        return err;
+    if (!task_member(types, "thread_pid", &t->thread) ||
+        !task_member(types, "signal", &t->signal) ||
+        !kbtf_path(types, kbtf_find(types, KBTF_STRUCT, "signal_struct"), "pids[1]", &m))
+        return diag_error(d, ET_EUNSUP, NULL, "KERNEL_ERLANG", NULL,
+                          "%serlpid: this kernel does not tell which numbers threads have",
+                          no_tracing);
+    t->process = m.bit / 8;
+    return 0;
+}
+
+int kload_tasks(const struct kbtf *types, uint64_t *tls, struct diags *d)
+{
+    struct telling t = {.tid = 0};
+    const uint32_t iter = kbtf_find(types, KBTF_FUNC, "bpf_iter_task");
+    int err = kload_ready(d);
+    if (err == 0 && iter == 0)
+        err = diag_error(d, ET_EUNSUP, NULL, "KERNEL_ERLANG", NULL,
+                         "%serlpid: this kernel does not list its threads", no_tracing);
+    if (err == 0)
+        err = find_telling(&t, types, d);
+    if (err != 0)
+        return err;
+    *tls = t.tls;
     struct kcode c;
-    kcode_init(&c, -1, NULL);
-    tell_task(&c, tid, tgid, *tls);
+    kcode_init(&c, -1, t.consts);
+    tell_task(&c, &t);
     LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = BPF_TRACE_ITER,
                 .attach_btf_id = iter);
     int fd = -ENOMEM;

@@ -56,6 +56,16 @@ static void look_above(struct kcode *c, const struct kmain_above *above)
     kcode_store(c, BPF_DW, KMAIN_KSLOT, MEMBER(nkstack), R1);
 }
 
+void kmain_process(struct kcode *c)
+{
+    if (c->consts[KCONST_NAMESPACE] != 0) {
+        kcode_call(c, "rt_own_number");
+        return;
+    }
+    kcode_helper(c, FN_PID);
+    kcode_alu_imm(c, BPF_RSH, R0, 32);
+}
+
 void kmain_stacks(struct kcode *c, const struct kgen_frames *f, const struct kmain_above *above)
 {
     enum { USER = 256 };
@@ -65,8 +75,7 @@ void kmain_stacks(struct kcode *c, const struct kgen_frames *f, const struct kma
     }
     if (f->user == 0)
         return;
-    kcode_helper(c, FN_PID);
-    kcode_alu_imm(c, BPF_RSH, R0, 32);
+    kmain_process(c);
     kcode_store(c, BPF_DW, KMAIN_KSLOT, MEMBER(upid), R0);
     static const char *const more[] = {"rt_unwind", "rt_erlang_frames", "rt_passed_stack"};
     if (!above->passed)

@@ -18,6 +18,9 @@ struct kmain_above {
     } range[KMEM_ABOVE];
 };
 
+/* Emits: r0 = the number of the process that runs, in our namespace (knamespace.h). */
+void kmain_process(struct kcode *c);
+
 /* Emits: stacks of these frames are read to the slot. */
 void kmain_stacks(struct kcode *c, const struct kgen_frames *f, const struct kmain_above *above);
 

@@ -159,6 +159,10 @@ struct kunwind {
     X(PARENT, task_struct, "real_parent")                                                          \
     X(PGID, task_struct, "signal->pids[2]->numbers")                                               \
     X(SID, task_struct, "signal->pids[3]->numbers")                                                \
+    X(THREAD_ID, task_struct, "thread_pid")                                                        \
+    X(PROCESS_ID, task_struct, "signal->pids[1]")                                                  \
+    X(GROUP_ID, task_struct, "signal->pids[2]")                                                    \
+    X(SESSION_ID, task_struct, "signal->pids[3]")                                                  \
     X(EUID, task_struct, "cred->euid.val")                                                         \
     X(EGID, task_struct, "cred->egid.val")                                                         \
     X(PRI, task_struct, "prio")                                                                    \
@@ -316,7 +320,11 @@ struct kslot {
     X(AGGS)    /* place of the array of struct kagg, and their number */                           \
     X(NAGGS)                                                                                       \
     X(STRSIZE)                                                                                     \
-    X(TASK_TLS) /* where a task_struct has the address of its thread-local memory */               \
+    X(TASK_TLS)      /* where a task_struct has the address of its thread-local memory */          \
+    X(NAMESPACE)     /* knamespace.h: its number; 0: that of processes is the first one */         \
+    X(PID_LEVEL)     /* where a struct pid has the level of its innermost namespace, */            \
+    X(PID_NUMBERS)   /* and its numbers; */                                                        \
+    X(PID_NAMESPACE) /* where a struct pid_namespace has its own number */                         \
     X(BUDGET)                                                                                      \
     X(GLOBALS)                                                                                     \
     X(GLOBALS_SIZE)                                                                                \

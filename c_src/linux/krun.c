@@ -22,6 +22,7 @@
 #include "linux/kinsn.h"
 #include "linux/kload.h"
 #include "linux/kmain.h"
+#include "linux/knamespace.h"
 #include "linux/kplace.h"
 #include "linux/kunwind.h"
 #include "util/render.h"
@@ -616,7 +617,8 @@ static int look_into_kernel(struct krun *r, struct diags *d)
     if (kgen_uses(img, DIF_BUILTIN__chip))
         find_chips(control(r), r->ncpus);
     /* It is no error of a stack that it has no Erlang frames. */
-    const bool needed = asked || kgen_reads_kernel(img) || is_for_others(r->plan);
+    const bool needed =
+        asked || kgen_reads_kernel(img) || is_for_others(r->plan) || knamespace() != 0;
     if (!needed && !stacks)
         return 0;
     struct diags unsaid;
@@ -626,6 +628,8 @@ static int look_into_kernel(struct krun *r, struct diags *d)
     if (err == 0) {
         kfields_fill(control(r)->field, types);
         err = kgen_check_fields(img, control(r)->field, d);
+        if (err == 0)
+            err = knamespace_fill(r->consts, types, needed ? d : &unsaid);
         if (err == 0 && (asked || stacks)) {
             err = kbeams_open(&r->beams, control(r)->beam, types, stacks,
                               &r->consts[KCONST_TASK_TLS], asked ? d : &unsaid);

@@ -19,6 +19,7 @@
 #include "base/glob.h"
 #include "linux/kelf.h"
 #include "linux/kinsn.h"
+#include "linux/knamespace.h"
 #include "linux/kplace.h"
 #include "linux/kregs.h"
 #include "linux/kusdt.h"
@@ -34,7 +35,6 @@ enum {
     NAMES_MOST = 256 << 20,   /* bytes of their names */
     FILES_MOST = 4096         /* of a process; what it maps beyond is not known */
 };
-#define PID_NAMESPACE 0xEFFFFFFCu /* the number of the first one: linux/proc_ns.h */
 
 static const char entry_name[] = "entry", return_name[] = "return", program[] = "a.out";
 
@@ -140,13 +140,12 @@ static void make_arguments(struct kuser *u)
 struct kuser *kuser_open(struct ksyms *syms)
 {
     struct kuser *u = et_calloc(1, sizeof *u);
-    struct stat st;
     if (u == NULL)
         return NULL;
     arena_init(&u->mem);
     u->syms = syms;
     u->next_id = KUSER_ID;
-    u->first_namespace = stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == PID_NAMESPACE;
+    u->first_namespace = knamespace() == 0;
     make_arguments(u);
     if (!u->oom)
         return u;
@@ -399,8 +398,7 @@ static struct place *add_place(struct kuser *u, struct file *f, uint64_t at, con
     if (!in_file(f->elf.segment, f->elf.nsegments, at, &p->probe.offset))
         return NULL;
     /* The kernel tells apart memories, which a new process may share until it runs a program. */
-    if (u->first_namespace)
-        p->probe.when[p->probe.nwhen++] = value_of(u, own, 2);
+    p->probe.when[p->probe.nwhen++] = value_of(u, own, 2);
     return p;
 }
 
