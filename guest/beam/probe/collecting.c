@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,7 +81,7 @@ static _Atomic uint64_t looker_at;  /* its structure */
 static _Atomic uint32_t turn;       /* odd: between before and after */
 static _Atomic uint32_t seen;       /* the last turn whose `amid` is whole */
 static _Atomic uint32_t nlooks;     /* that are kept; the next one is being made */
-static _Atomic bool watching;       /* there is a watcher */
+static _Atomic int watcher;         /* its thread; 0: there is none */
 static struct collecting_look looks[COLLECTING_LOOKS];
 
 static ERL_NIF_TERM boolean(bool b)
@@ -169,6 +170,11 @@ ERL_NIF_TERM collecting_prove_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
     return boolean(bits.mask != 0);
 }
 
+bool collecting_is_watcher(int tid)
+{
+    return atomic_load_explicit(&watcher, memory_order_relaxed) == tid;
+}
+
 /* Copies the process that looks, in a turn that has not just begun. */
 static void watch_turn(int memory, uint32_t now)
 {
@@ -189,7 +195,9 @@ ERL_NIF_TERM collecting_watch_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
     (void)argc;
     (void)argv;
     const uint64_t until = monotonic_ns() + WATCH_NS;
-    if (enif_thread_type() != ERL_NIF_THR_DIRTY_IO_SCHEDULER || atomic_exchange(&watching, true))
+    int none = 0;
+    if (enif_thread_type() != ERL_NIF_THR_DIRTY_IO_SCHEDULER ||
+        !atomic_compare_exchange_strong(&watcher, &none, (int)syscall(SYS_gettid)))
         return enif_make_badarg(env);
     const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
     while (memory >= 0 && atomic_load(&nlooks) < COLLECTING_LOOKS && monotonic_ns() < until) {
@@ -200,7 +208,7 @@ ERL_NIF_TERM collecting_watch_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
     }
     if (memory >= 0)
         close(memory);
-    atomic_store(&watching, false);
+    atomic_store(&watcher, 0);
     return agent.atom.ok;
 }
 

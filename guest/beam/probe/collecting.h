@@ -52,15 +52,22 @@ struct collecting_bits collecting_prove(const struct collecting_look *look, uint
 /* Returns what is proven. Async-signal-safe. */
 struct collecting_bits collecting_bits(void);
 
+/* Returns whether a thread watches: what it does is the library's own work. */
+bool collecting_is_watcher(int tid);
+
 /* nif_collecting_ask(Pid) -> ok: this process may look, and no other. The one before it has ended;
  *     its looks are kept. Only the server.
  * nif_collecting_begin(Control :: boolean()) -> boolean(): the caller is about to be collected, or
  *     to do something else. False: it may not look, or its scheduler is not known.
  * nif_collecting_end() -> boolean(): it has done so. True: there are enough looks.
+ *
  * nif_collecting_prove() -> boolean(): after that; whether the bits are known. Looks that were
- * enough and prove nothing are forgotten. nif_collecting_watch() -> ok: watches until there are
- * enough looks, or for some milliseconds. Only on a dirty scheduler for input and output: it mostly
- * sleeps, and a node may have a single one for computing, which collects large heaps.
+ *     enough and prove nothing are forgotten.
+ *
+ * nif_collecting_watch() -> ok: watches until there are enough looks, or for some milliseconds.
+ *     Only on a dirty scheduler for input and output: it mostly sleeps, and a node may have a
+ *     single one for computing, which collects large heaps.
+ *
  * nif_collecting_proven() -> boolean() */
 ERL_NIF_TERM collecting_ask_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 ERL_NIF_TERM collecting_begin_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

@@ -11,6 +11,7 @@
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "base/number.h"
+#include "beam/probe/collecting.h"
 #include "beam/probe/oncpu.h"
 #include "beam/probe/oncpu_clock.h"
 #include "beam/probe/oncpu_sampler.h"
@@ -153,6 +154,8 @@ enum onwall_found onwall_look(uint32_t rate, uint32_t i, int tid, uint64_t at, u
     const uint64_t from = monotonic_ns(), process = oncpu_process(i);
     uint64_t clock;
     bool sure;
+    if (collecting_is_watcher(tid))
+        return ONWALL_DONE;
     const bool runs = moves(tid, s->clock, &clock, &sure);
     const bool same = !runs && clock == s->clock && process == s->process;
     if (clock == 0 || (same && s->idle)) /* it is not there; or has not run since */

@@ -29,6 +29,8 @@
  * is idle, which costs one look at its clock. Without a process, in another system call, or
  * without one (it waits for a page of memory), it is not idle: a port's driver may do that.
  *
+ * The thread that watches collections for the library (collecting.h) is no sample either.
+ *
  * What always holds: all of this is the sampler's thread's own, but for the counts, which the
  * server reads. */
 #ifndef ET_BEAM_PROBE_ONWALL_H
