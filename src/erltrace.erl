@@ -34,14 +34,14 @@
 -export([open/0, open/1, script/1, setopt/3, compile/2, compile/3, go/1, walk/1, walk/2, consume/1, consume/2, stop/1, close/1]).
 -export([subscribe/2, demand/2, unsubscribe/1, run/2, run/3, status/1, format_error/1]).
 -export([probe/1, probe/2, probe/3, probe/4, probe/5, probe/6, probe/7, probe/8, probe/9]).
--export_type([handle/0, option/0, options/0, script/0, reason/0, diag/0, desc/0, text/0, value/0, entry/0, bucket/0, item/0, drop/0, fault/0,
+-export_type([handle/0, option/0, options/0, script/0, reason/0, diag/0, desc/0, text/0, value/0, entry/0, bucket/0, item/0, drop/0, fault/0, member/0,
               subscription/0, progress/0, found/0, status/0, clock/0, duration/0]).
 
 -type handle() :: pid().
 %% A process, which may be monitored or linked to.
 -type script() :: unicode:chardata() | iodata().
 %% D text: a string, a binary, or a list of them.
--type target() :: node() | local | kernel | {os_pid, pos_integer()}.
+-type target() :: node() | local | kernel | {os_pid, pos_integer()} | {cluster, node()}.
 -type option() :: {node, target()} | {nodes, [target(), ...]} | {options, map() | [{atom() | script(), atom() | script() | integer()} | atom()]}
                 | {strings, list | binary} | {queue, pos_integer()} | {timeout, pos_integer()} | {owner, pid()}
                 | {agent_dir, file:name_all()}.
@@ -70,7 +70,9 @@
                    value := integer(), cpu := integer(), text := binary()}.
 -type item() :: {probe, desc(), value()}
               | {printf | printa | print | stack, desc(), text()}
-              | {drop, drop()} | {error, fault()} | {stats, map()} | {diag, diag()}.
+              | {drop, drop()} | {error, fault()} | {stats, map()} | {member, member()} | {diag, diag()}.
+-type member() :: #{what := joined | left | refused | silent | answers, node := binary(), reason => binary(), text := binary()}.
+%% What becomes of a node of a cluster while it is traced; others may be added.
 -type progress() :: #{node := binary(), waiting := boolean(), unit := functions | processes | 'places in processes', done := non_neg_integer(),
                       total := non_neg_integer()}.
 %% The progress of placing probes in a node; `waiting': what another trace is setting there comes first; `total' is 0 at the beginning.
@@ -96,7 +98,8 @@ open() ->
 %%
 %% <dl>
 %% <dt>`node'</dt><dd>where to trace: a node of the cluster, by default this one; `local' is no node at all, for the probes of `dtrace' and
-%% `profile'; `kernel' is the kernel of this host; `{os_pid, Pid}' is the BEAM of this host with that process id, whose cookie has to be readable</dd>
+%% `profile'; `kernel' is the kernel of this host; `{os_pid, Pid}' is the BEAM of this host with that process id, whose cookie has to be readable; `{cluster, Node}' is a node of a cluster, by any name, with all nodes that it is connected with, and those that come: the port program connects to each
+%% of them as a hidden node, with the cookie of this node</dd>
 %% <dt>`nodes'</dt><dd>several of these; aggregations are merged</dd>
 %% <dt>`options'</dt><dd>options of D (doc/command.md) as a map or a list: `#{bufsize => "1m", maxload => 10, quiet => true}'</dd>
 %% <dt>`strings'</dt><dd>the form of text in results: `list' (the default), as in the first erltrace, or `binary'</dd>
@@ -293,7 +296,7 @@ run(Script, Duration) ->
     run(Script, Duration, []).
 
 %% @doc The same, with the options of {@link open/1}. The result: `aggregations' by name, `records' in order (at most about a million, then the
-%% trace is stopped), `events', which are drops, faults and warnings, and `status'.
+%% trace is stopped), `events', which are drops, faults, nodes that come and go, and warnings, and `status'.
 -spec run(script(), duration(), options()) -> {ok, found()} | {error, reason()}.
 run(Script, Duration, Options) when Duration =:= infinity; is_integer(Duration), Duration >= 0 ->
     case open(Options) of
@@ -321,7 +324,7 @@ until(Duration) -> erlang:monotonic_time(millisecond) + Duration.
 found(Handle, Until) ->
     case collect(Handle, Until, [], 0) of
         {ok, Items} ->
-            {Events, Records} = lists:partition(fun(I) -> lists:member(element(1, I), [drop, error, stats, diag]) end, Items),
+            {Events, Records} = lists:partition(fun(I) -> lists:member(element(1, I), [drop, error, stats, member, diag]) end, Items),
             case {named(Handle), status(Handle)} of
                 {{ok, Aggregations}, {ok, Status}} ->
                     {ok, #{aggregations => Aggregations, records => Records, events => Events, status => Status}};

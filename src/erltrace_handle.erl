@@ -30,7 +30,7 @@
 -define(MAX, 10000).          % most records in an answer to consume
 -define(NOTES, 100).          % most warnings that are kept until the next consume
 
--type target() :: local | kernel | node() | {os_pid, pos_integer()}.
+-type target() :: local | kernel | node() | {os_pid, pos_integer()} | {cluster, node()}.
 -type options() :: #{targets := [target(), ...], strings := erltrace_term:strings(), timeout := pos_integer(),
                      hello := [{atom(), term()}], setopts := [{setopt, binary(), binary() | integer() | none}]}.
 
@@ -105,7 +105,10 @@ options(Other) ->
 option(owner, Pid, {_, O}) when is_pid(Pid), node(Pid) =:= node() -> {Pid, O};
 option(owner, _, _) -> throw({owner, <<"a process of this node">>});
 option(node, Target, {P, O}) -> {P, O#{targets := [target(Target)]}};
-option(nodes, [_ | _] = Targets, {P, O}) when length(Targets) =< 256 -> {P, O#{targets := lists:usort([target(T) || T <- Targets])}};
+option(nodes, [_ | _] = Nodes, {P, O}) when length(Nodes) =< 256 ->
+    Targets = lists:usort([target(T) || T <- Nodes]),
+    lists:keymember(cluster, 1, Targets) andalso length(Targets) > 1 andalso throw({nodes, <<"a cluster alone: it has all of its nodes">>}),
+    {P, O#{targets := Targets}};
 option(nodes, _, _) -> throw({nodes, <<"a list of 1 to 256 nodes">>});
 option(strings, S, {P, O}) when S =:= list; S =:= binary -> {P, O#{strings := S}};
 option(strings, _, _) -> throw({strings, <<"list or binary">>});
@@ -135,7 +138,8 @@ option(Name, _, _) -> throw({Name, <<"one of node, nodes, options, strings, queu
 target(Own) when Own =:= local; Own =:= kernel -> Own;
 target(Node) when is_atom(Node) -> Node;
 target({os_pid, Pid}) when is_integer(Pid), Pid > 0 -> {os_pid, Pid};
-target(_) -> throw({node, <<"a node, local, kernel, or {os_pid, Pid}">>}).
+target({cluster, Node}) when is_atom(Node) -> {cluster, Node};
+target(_) -> throw({node, <<"a node, {cluster, Node}, local, kernel, or {os_pid, Pid}">>}).
 
 %% An option of D, by name. A flag has the value `none', and so does an option given the empty text.
 -spec setopt(term(), term()) -> {ok, {setopt, binary(), binary() | integer() | none}} | error.
@@ -216,6 +220,7 @@ start(#s{options = #{targets := Targets, hello := Hello, setopts := Setopts}, hi
 %% The program, which runs on this host, is told the process of this node: scripts of the kernel have it as $target.
 target(_, Own) when Own =:= local; Own =:= kernel -> Own;
 target(_, {os_pid, Pid}) -> {pid, Pid};
+target(_, {cluster, Node}) -> {cluster, atom_to_binary(Node, utf8), atom_to_binary(erlang:get_cookie(Node), utf8)};
 target(N, Node) when Node =:= node() -> {relay, N, atom_to_binary(Node, utf8), list_to_integer(os:getpid())};
 target(N, Node) -> {relay, N, atom_to_binary(Node, utf8)}.
 

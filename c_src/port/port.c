@@ -100,6 +100,15 @@ static int on_stats(const struct erltrace_stats *s, void *arg)
     return ERLTRACE_HANDLE_OK;
 }
 
+static int on_member(const struct erltrace_member *m, void *arg)
+{
+    struct port *p = arg;
+    buf_reset(&p->item);
+    port_put_event(&p->item, EVENT_MEMBER, m);
+    add_item(p, true);
+    return ERLTRACE_HANDLE_OK;
+}
+
 /* A frame that the owner is not ready to read is left out: the next one repeats its content. */
 static void tell_progress(struct port *p, const struct erltrace_progress *g)
 {
@@ -207,6 +216,7 @@ static bool setup(struct port *p)
     erltrace_handle_drop(p->h, on_drop, p);
     erltrace_handle_fault(p->h, on_fault, p);
     erltrace_handle_stats(p->h, on_stats, p);
+    erltrace_handle_member(p->h, on_member, p);
     erltrace_handle_progress(p->h, on_progress, p);
     return true;
 }

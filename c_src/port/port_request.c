@@ -296,14 +296,16 @@ static enum outcome by_relay(struct port *p, struct etf *r, bool known)
     return out;
 }
 
-static enum outcome by_node(struct port *p, struct etf *r)
+/* A node, or all nodes of its cluster. */
+static enum outcome by_node(struct port *p, struct etf *r, bool cluster)
 {
     struct buf name = BUF_INIT, cookie = BUF_INIT;
     bool none = false;
     bool ok = text(r, &name) && text_or_none(r, &cookie, &none);
-    enum outcome out =
-        ok ? done(erltrace_target_node(p->h, buf_str(&name), none ? NULL : buf_str(&cookie)))
-           : refuse(p, OUT_REFUSED, "a node has a name, and a cookie or none");
+    const char *secret = none ? NULL : buf_str(&cookie);
+    enum outcome out = !ok ? refuse(p, OUT_REFUSED, "a node has a name, and a cookie or none")
+                       : cluster ? done(erltrace_target_cluster(p->h, buf_str(&name), secret))
+                                 : done(erltrace_target_node(p->h, buf_str(&name), secret));
     if (cookie.data != NULL)
         explicit_bzero(cookie.data, cookie.cap);
     buf_free(&name);
@@ -322,14 +324,14 @@ static enum outcome do_target(struct port *p, struct etf *r)
         return done(erltrace_target_kernel(p->h));
     if (!r->bad && (n == 3 || n == 4) && strcmp(what, "relay") == 0)
         return by_relay(p, r, n == 4);
-    if (!r->bad && n == 3 && strcmp(what, "node") == 0)
-        return by_node(p, r);
+    if (!r->bad && n == 3 && (strcmp(what, "node") == 0 || strcmp(what, "cluster") == 0))
+        return by_node(p, r, what[0] == 'c');
     if (!r->bad && n == 2 && strcmp(what, "pid") == 0) {
         const pid_t pid = process(r);
         if (pid > 0)
             return done(erltrace_target_pid(p->h, pid));
     }
-    return refuse(p, OUT_REFUSED, "a target is local, kernel, a relay, a node or a process id");
+    return refuse(p, OUT_REFUSED, "a target is local, kernel, a relay, a node, a cluster or a process id");
 }
 
 /* -- programs ---------------------------------------------------------------------------------- */

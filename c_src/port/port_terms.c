@@ -253,6 +253,7 @@ void port_put_event(struct buf *b, enum event_kind kind, const void *event)
     static const char *const tags[] = {[EVENT_FAULT] = "error",
                                        [EVENT_DROP] = "drop",
                                        [EVENT_COST] = "stats",
+                                       [EVENT_MEMBER] = "member",
                                        [EVENT_DIAGNOSTIC] = "diag"};
     etf_put_tuple(b, 2);
     etf_put_atom(b, tags[kind]);

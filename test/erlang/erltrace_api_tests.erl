@@ -22,12 +22,12 @@ options_test() ->
     [begin
          {ok, H} = erltrace:open(Options),
          ok = erltrace:close(H)
-     end || Options <- [[], #{}, [{node, node()}], #{node => local}, [{nodes, [node()]}], [{strings, binary}], [{strings, list}],
+     end || Options <- [[], #{}, [{node, node()}], #{node => local}, [{nodes, [node()]}], [{node, {cluster, node()}}], [{strings, binary}], [{strings, list}],
                         #{queue => 65536, timeout => 30000}, [{options, #{bufsize => "1m", quiet => true}}],
                         [{options, [quiet, {"aggsize", <<"1m">>}, {maxload, 10}]}], [{owner, self()}], [{agent_dir, "/tmp"}],
                         [{options, []}], [{options, #{}}]]],
     [?assertMatch({error, {option, Name, <<_/binary>>}}, erltrace:open(Options))
-     || {Name, Options} <- [{node, [{node, "a"}]}, {node, [{node, {os_pid, 0}}]}, {nodes, [{nodes, []}]}, {nodes, [{nodes, node()}]},
+     || {Name, Options} <- [{node, [{node, "a"}]}, {node, [{node, {os_pid, 0}}]}, {node, [{node, {cluster, "a"}}]}, {nodes, [{nodes, []}]}, {nodes, [{nodes, node()}]},
                             {strings, [{strings, atom}]}, {timeout, #{timeout => 0}}, {timeout, [timeout]}, {queue, [{queue, 1}]},
                             {owner, [{owner, me}]}, {options, [{options, 1}]}, {options, [{options, #{{} => 1}}]}, {agent_dir, [{agent_dir, 1}]},
                             {nothing, [nothing]}, {[a | b], [a | b]}, {7, 7}]],

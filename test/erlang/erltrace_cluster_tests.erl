@@ -48,6 +48,46 @@ nodes_test() ->
     ok = erltrace:close(H2),
     ?assertEqual(true, clean()).
 
+%% All nodes of a cluster by the name of one, those that come later as well; one that goes is told, and keeps what it had counted.
+cluster_test() ->
+    {PeerA, A} = peer(),
+    H = trace(?CALLS "{ @[node] = count(); }", [{node, {cluster, node()}}]),
+    calls(3),
+    calls_in(A, 10),
+    {PeerB, B} = peer(),
+    ?assertMatch(#{node := _, text := _}, member(H, joined, B)),
+    calls_in(B, 100),
+    Here = atom_to_list(node()),
+    Expected = lists:sort([{count, [Here], 3}, {count, [atom_to_list(A)], 10}, {count, [atom_to_list(B)], 100}]),
+    ?assertEqual(Expected, await(fun() -> kept(H, Expected) end)),
+    stop(PeerA, A),
+    ?assertMatch(#{reason := _}, member(H, left, A)),
+    calls_in(B, 100),
+    Later = lists:sort([{count, [atom_to_list(B)], 200} | lists:delete({count, [atom_to_list(B)], 100}, Expected)]),
+    ?assertEqual(Later, await(fun() -> kept(H, Later) end)),
+    ok = erltrace:close(H),
+    ?assertEqual(true, clean()),
+    ?assertEqual(true, clean(B)),
+    stop(PeerB, B),
+    ?assertMatch({error, {option, nodes, <<"a cluster alone", _/binary>>}}, erltrace:open([{nodes, [{cluster, node()}, node()]}])).
+
+%% What is told of a node.
+member(H, What, Node) ->
+    Name = atom_to_binary(Node),
+    await(fun() ->
+                  case erltrace:consume(H, 100) of
+                      {ok, Items} -> hd([M || {member, #{what := W, node := N} = M} <- Items, W =:= What, N =:= Name] ++ [false]);
+                      ok -> false
+                  end
+          end).
+
+%% What the only aggregation has, once it is that.
+kept(H, Expected) ->
+    case erltrace:walk(H, [keep]) of
+        {ok, Entries} -> lists:sort(Entries) =:= Expected andalso Expected;
+        ok -> false
+    end.
+
 %% A node that is not there.
 no_node_test() ->
     {Peer, Node} = peer(),

@@ -325,6 +325,18 @@ def test_no_node(t):
     t.equal(port.close(), 0)
 
 
+def test_cluster(t):
+    """It goes with no other target, and is reached by any of its nodes."""
+    port = opened(t)
+    port.hello(cookie="c")
+    port.ask((Atom("target"), (Atom("cluster"), "nobody_has_this_name", Atom("none"))))
+    t.equal(port.refused((Atom("target"), Atom("local")))[0], "state")
+    t.equal(port.refused((Atom("target"), (Atom("cluster"), 7, Atom("none"))))[0], "request")
+    port.compile("BEGIN {}")
+    t.equal(port.refused(Atom("go"))[0], "node")
+    t.equal(port.close(), 0)
+
+
 def test_used_from_a_shell(t):
     status, out, err = t.run("port", "-n", "BEGIN")
     t.equal((status, out), (2, ""))
