@@ -23,11 +23,17 @@ static bool has, nothing, lost;
 static enum onwall_doing doing;
 static unsigned noted, looked;
 static void (*meanwhile)(void);
+static int watcher;
 
 uint64_t oncpu_process(uint32_t i)
 {
     assert_int_equal(i, INDEX);
     return process;
+}
+
+bool collecting_is_watcher(int of)
+{
+    return watcher != 0 && of == watcher;
 }
 
 bool oncpu_look(uint32_t i, uint64_t at_pc, uint64_t at_sp)
@@ -299,6 +305,19 @@ static void test_bounds(void **unused)
     assert_int_equal(onwall_news(RATE).late, 3);
 }
 
+/* The library's own work is no sample, and is not looked at. */
+static void test_own(void **unused)
+{
+    (void)unused;
+    let(SLEEP);
+    watcher = tid;
+    assert_false(look_closely());
+    watcher = 0;
+    assert_int_equal(noted, 0);
+    assert_true(look_closely());
+    assert_int_equal(noted, 1);
+}
+
 static void test_names(void **unused)
 {
     (void)unused;
@@ -318,6 +337,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_running, begin, end),
         cmocka_unit_test_setup_teardown(test_meanwhile, begin, end),
         cmocka_unit_test_setup_teardown(test_bounds, begin, end),
+        cmocka_unit_test_setup_teardown(test_own, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
