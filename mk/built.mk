@@ -8,7 +8,7 @@
 BUILT ?= $(shell scripts/dev/releases --settled)
 
 .PHONY: built check-built check-everywhere $(BUILT:%=built-%)
-## built: builds everything in a newer Debian with gcc and clang, warnings as errors, and runs the unit tests there (BUILT=29)
+## built: builds everything in a newer Debian with gcc, compiles it with clang, warnings as errors, and runs the unit tests there (BUILT=29)
 built: $(BUILT:%=built-%)
 	@+scripts/dev/tally $(foreach n,$(BUILT),'scripts/dev/built $(n) unit')
 

@@ -14,8 +14,8 @@ STAND_INS = {
     "scripts/dev/in-otp": '#!/bin/sh\necho "in $*" | sed "s|$PWD/||g" >>asked\ncase $* in *check-unit) echo "7 passed, 0 failed" ;; *CC=${BAD:-none}*) exit 1 ;; esac\n',
     "test/e2e/run": '#!/bin/sh\necho "UNDER=$UNDER ERLTRACE=$ERLTRACE ERLTRACE_ROOT=$ERLTRACE_ROOT e2e $*" | sed "s|$PWD/||g" >>asked\necho "1 passed, 0 failed"\n',
 }
-MAKE = {c: f"in 27 make --no-print-directory -C build/built/27/{c} UI=no CC={c} CFLAGS=-Werror {more}" for c, more in (("gcc", ""), ("clang", "OPT=-O0 "))}
-ATTACH = ("UNDER=scripts/dev/in-otp 27 ERLTRACE=build/built/27/{0}/bin/erltrace ERLTRACE_ROOT=build/built/27/{0} "
+MAKE = {c: f"in 27 make --no-print-directory -C build/built/27/{c} UI=no CC={c} CFLAGS=-Werror " for c in ("gcc", "clang")}
+ATTACH = ("UNDER=scripts/dev/in-otp 27 ERLTRACE=build/built/27/gcc/bin/erltrace ERLTRACE_ROOT=build/built/27/gcc "
           "e2e --otp 27 builds/attaches")
 
 
@@ -32,7 +32,7 @@ def made(t, stand_ins):
 
 
 def test_built_in_another_debian(t):
-    """Each compiler builds a copy; the tests of both are one result; where there is no folder, nothing is built and nothing fails."""
+    """Each compiler has a copy; what gcc has built is tested; where there is no folder, nothing is built and nothing fails."""
     there = made(t, STAND_INS)
 
     def asked(*words, **env):
@@ -43,12 +43,11 @@ def test_built_in_another_debian(t):
         os.remove(os.path.join(there, "asked"))
         return status, out.splitlines()[-1] if out else "", calls
 
-    both = ["gcc", "clang"]
-    build = [["copy build/built/27/" + c, MAKE[c] + f"-j{os.cpu_count()} all lint-build"] for c in both]
+    build = [["copy build/built/27/" + c, MAKE[c] + how.format(f"-j{os.cpu_count()}")] for c, how in (("gcc", "{} all lint-build"), ("clang", "OPT=-O0 {} lint-build"))]
     t.equal(asked("27", "build"), (0, "== OTP 27, clang", ["otp 27 compiler", *build[0], *build[1]]))
     t.equal(asked("27", "build", BAD="gcc"), (1, "== OTP 27, gcc", ["otp 27 compiler", *build[0]]))
-    t.equal(asked("27", "unit"), (0, "14 passed, 0 failed", ["otp 27 compiler", *[MAKE[c] + "check-unit" for c in both]]))
-    t.equal(asked("27", "attach"), (0, "2 passed, 0 failed", ["otp 27 compiler", *[ATTACH.format(c) for c in both]]))
+    t.equal(asked("27", "unit"), (0, "7 passed, 0 failed", ["otp 27 compiler", MAKE["gcc"] + "check-unit"]))
+    t.equal(asked("27", "attach"), (0, "1 passed, 0 failed", ["otp 27 compiler", ATTACH]))
     t.equal(asked("27", "attach", OTP_STATUS=1), (1, "", ["otp 27 compiler"]))
     for what, last in (("build", ""), ("unit", "0 passed, 0 failed"), ("attach", "0 passed, 0 failed")):
         t.equal(asked("29", what), (0, last, ["otp 29 compiler"]))

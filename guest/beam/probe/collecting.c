@@ -81,6 +81,7 @@ static _Atomic uint64_t looker_at;  /* its structure */
 static _Atomic uint32_t turn;       /* odd: between before and after */
 static _Atomic uint32_t seen;       /* the last turn whose `amid` is whole */
 static _Atomic uint32_t nlooks;     /* that are kept; the next one is being made */
+static _Atomic bool asked;          /* somebody may watch */
 static _Atomic int watcher;         /* its thread; 0: there is none */
 static struct collecting_look looks[COLLECTING_LOOKS];
 
@@ -116,6 +117,7 @@ ERL_NIF_TERM collecting_ask_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
     if (atomic_load(&turn) % 2 != 0) /* the one before it was killed in a turn */
         atomic_fetch_add(&turn, 1);
     atomic_store(&looker, pid.pid);
+    atomic_store(&asked, true);
     return agent.atom.ok;
 }
 
@@ -196,7 +198,7 @@ ERL_NIF_TERM collecting_watch_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
     (void)argv;
     const uint64_t until = monotonic_ns() + WATCH_NS;
     int none = 0;
-    if (enif_thread_type() != ERL_NIF_THR_DIRTY_IO_SCHEDULER ||
+    if (enif_thread_type() != ERL_NIF_THR_DIRTY_IO_SCHEDULER || !atomic_exchange(&asked, false) ||
         !atomic_compare_exchange_strong(&watcher, &none, (int)syscall(SYS_gettid)))
         return enif_make_badarg(env);
     const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);

@@ -65,6 +65,8 @@ bool collecting_is_watcher(int tid);
  *     enough and prove nothing are forgotten.
  *
  * nif_collecting_watch() -> ok: watches until there are enough looks, or for some milliseconds.
+ *     Once for each process that may look.
+ *
  *     Only on a dirty scheduler for input and output: it mostly sleeps, and a node may have a
  *     single one for computing, which collects large heaps.
  *
