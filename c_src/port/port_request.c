@@ -303,7 +303,7 @@ static enum outcome by_node(struct port *p, struct etf *r, bool cluster)
     bool none = false;
     bool ok = text(r, &name) && text_or_none(r, &cookie, &none);
     const char *secret = none ? NULL : buf_str(&cookie);
-    enum outcome out = !ok ? refuse(p, OUT_REFUSED, "a node has a name, and a cookie or none")
+    enum outcome out = !ok       ? refuse(p, OUT_REFUSED, "a node has a name, and a cookie or none")
                        : cluster ? done(erltrace_target_cluster(p->h, buf_str(&name), secret))
                                  : done(erltrace_target_node(p->h, buf_str(&name), secret));
     if (cookie.data != NULL)
@@ -331,7 +331,8 @@ static enum outcome do_target(struct port *p, struct etf *r)
         if (pid > 0)
             return done(erltrace_target_pid(p->h, pid));
     }
-    return refuse(p, OUT_REFUSED, "a target is local, kernel, a relay, a node, a cluster or a process id");
+    return refuse(p, OUT_REFUSED,
+                  "a target is local, kernel, a relay, a node, a cluster or a process id");
 }
 
 /* -- programs ---------------------------------------------------------------------------------- */
