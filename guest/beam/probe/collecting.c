@@ -81,7 +81,7 @@ static _Atomic uint64_t looker_at;  /* its structure */
 static _Atomic uint32_t turn;       /* odd: between before and after */
 static _Atomic uint32_t seen;       /* the last turn whose `amid` is whole */
 static _Atomic uint32_t nlooks;     /* that are kept; the next one is being made */
-static _Atomic bool asked;          /* somebody may watch */
+static _Atomic bool asked;          /* one watch is allowed */
 static _Atomic int watcher;         /* its thread; 0: there is none */
 static struct collecting_look looks[COLLECTING_LOOKS];
 
