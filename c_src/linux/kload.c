@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "linux/kfield.h"
 #include "linux/knamespace.h"
 #include "linux/runtime.h"
 #include "util/buftext.h"
@@ -410,9 +411,9 @@ static bool task_member(const struct kbtf *types, const char *path, uint64_t *at
 
 /* Where the program that tells of threads finds what it tells, in bytes. */
 struct telling {
-    uint64_t tid, tgid, tls;          /* of struct task_struct */
-    uint64_t thread, signal, process; /* struct pid: its own one, and that of its process */
-    uint64_t consts[KCONSTS];         /* knamespace.h */
+    uint64_t tid, tgid, tls;       /* of struct task_struct */
+    struct kfield thread, process; /* struct pid: its own one, and that of its process */
+    uint64_t consts[KCONSTS];      /* knamespace.h */
 };
 
 enum { TELL_TASK = 6, TELL_FP = 10, TELL_SIZE = sizeof(struct kload_task) };
@@ -431,17 +432,17 @@ static void tell_word(struct kcode *c, unsigned of, uint64_t off)
     kcode_load(c, BPF_DW, R0, TELL_FP, AT);
 }
 
-/* Emits: r1 = the number of the thread, or of its process. */
-static void tell_number(struct kcode *c, const struct telling *t, bool process)
+/* Emits: r1 = a number of the thread, which it has at an offset itself, or by its struct pid. */
+static void tell_number(struct kcode *c, const struct telling *t, uint64_t at,
+                        const struct kfield *pid)
 {
     enum { R0, R1 };
     if (t->consts[KCONST_NAMESPACE] == 0) {
-        kcode_load(c, BPF_W, R1, TELL_TASK, (int)(process ? t->tgid : t->tid));
+        kcode_load(c, BPF_W, R1, TELL_TASK, (int)at);
         return;
     }
-    tell_word(c, TELL_TASK, process ? t->signal : t->thread);
-    if (process)
-        tell_word(c, R0, t->process);
+    for (unsigned i = 0; i < pid->n; i++)
+        tell_word(c, i == 0 ? TELL_TASK : R0, pid->off[i]);
     kcode_alu(c, BPF_MOV, R1, R0);
     kcode_call(c, "rt_number");
     kcode_alu(c, BPF_MOV, R1, R0);
@@ -458,9 +459,9 @@ static void tell_task(struct kcode *c, const struct telling *t)
     kcode_jump_imm(c, BPF_JEQ, TELL_TASK, 0, none); /* after the last one */
     kcode_load(c, BPF_DW, SEQ, R1, META);
     kcode_load(c, BPF_DW, SEQ, SEQ, 0); /* meta->seq */
-    tell_number(c, t, false);
+    tell_number(c, t, t->tid, &t->thread);
     kcode_store(c, BPF_W, TELL_FP, -TELL_SIZE + (int)offsetof(struct kload_task, tid), R1);
-    tell_number(c, t, true);
+    tell_number(c, t, t->tgid, &t->process);
     kcode_store(c, BPF_W, TELL_FP, -TELL_SIZE + (int)offsetof(struct kload_task, tgid), R1);
     kcode_load(c, BPF_DW, R1, TELL_TASK, (int)t->tls);
     kcode_store(c, BPF_DW, TELL_FP, -TELL_SIZE + (int)offsetof(struct kload_task, tls), R1);
@@ -477,7 +478,6 @@ static void tell_task(struct kcode *c, const struct telling *t)
 /* Finds what it reads. */
 static int find_telling(struct telling *t, const struct kbtf *types, struct diags *d)
 {
-    struct kbtf_member m;
     if (!task_member(types, "pid", &t->tid) || !task_member(types, "tgid", &t->tgid) ||
         !(task_member(types, "thread.fsbase", &t->tls) ||
           task_member(types, "thread.uw.tp_value", &t->tls)))
@@ -487,14 +487,15 @@ static int find_telling(struct telling *t, const struct kbtf *types, struct diag
     int err = knamespace_fill(t->consts, types, d);
     if (err != 0 || t->consts[KCONST_NAMESPACE] == 0)
         return err;
-    if (!task_member(types, "thread_pid", &t->thread) ||
-        !task_member(types, "signal", &t->signal) ||
-        !kbtf_path(types, kbtf_find(types, KBTF_STRUCT, "signal_struct"), "pids[1]", &m))
-        return diag_error(d, ET_EUNSUP, NULL, "KERNEL_ERLANG", NULL,
-                          "%serlpid: this kernel does not tell which numbers threads have",
-                          no_tracing);
-    t->process = m.bit / 8;
-    return 0;
+    struct kfield field[KFIELDS];
+    kfields_fill(field, types);
+    t->thread = field[KFIELD_THREAD_ID];
+    t->process = field[KFIELD_PROCESS_ID];
+    return t->thread.n > 0 && t->process.n > 0
+               ? 0
+               : diag_error(d, ET_EUNSUP, NULL, "KERNEL_ERLANG", NULL,
+                            "%serlpid: this kernel does not tell which numbers threads have",
+                            no_tracing);
 }
 
 int kload_tasks(const struct kbtf *types, uint64_t *tls, struct diags *d)

@@ -69,22 +69,28 @@ static int on_data(const struct erltrace_record *r, const struct erltrace_data *
     return ERLTRACE_CONSUME_NEXT;
 }
 
-static int on_drop(const struct erltrace_drop *d, void *arg)
+/* Puts an event among the items. */
+static int tell(struct port *p, enum event_kind kind, const void *event)
 {
-    struct port *p = arg;
     buf_reset(&p->item);
-    port_put_event(&p->item, EVENT_DROP, d);
+    port_put_event(&p->item, kind, event);
     add_item(p, true);
     return ERLTRACE_HANDLE_OK;
 }
 
+static int on_drop(const struct erltrace_drop *d, void *arg)
+{
+    return tell(arg, EVENT_DROP, d);
+}
+
 static int on_fault(const struct erltrace_fault *f, void *arg)
 {
-    struct port *p = arg;
-    buf_reset(&p->item);
-    port_put_event(&p->item, EVENT_FAULT, f);
-    add_item(p, true);
-    return ERLTRACE_HANDLE_OK;
+    return tell(arg, EVENT_FAULT, f);
+}
+
+static int on_member(const struct erltrace_member *m, void *arg)
+{
+    return tell(arg, EVENT_MEMBER, m);
 }
 
 static int on_stats(const struct erltrace_stats *s, void *arg)
@@ -94,19 +100,7 @@ static int on_stats(const struct erltrace_stats *s, void *arg)
     if (s->kind == ERLTRACE_STATS_TOTAL &&
         (erltrace_getopt(p->h, "stats", &asked) != 0 || asked == ERLTRACE_OPT_UNSET))
         return ERLTRACE_HANDLE_OK;
-    buf_reset(&p->item);
-    port_put_event(&p->item, EVENT_COST, s);
-    add_item(p, true);
-    return ERLTRACE_HANDLE_OK;
-}
-
-static int on_member(const struct erltrace_member *m, void *arg)
-{
-    struct port *p = arg;
-    buf_reset(&p->item);
-    port_put_event(&p->item, EVENT_MEMBER, m);
-    add_item(p, true);
-    return ERLTRACE_HANDLE_OK;
+    return tell(p, EVENT_COST, s);
 }
 
 /* A frame that the owner is not ready to read is left out: the next one repeats its content. */

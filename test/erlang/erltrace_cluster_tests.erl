@@ -48,7 +48,7 @@ nodes_test() ->
     ok = erltrace:close(H2),
     ?assertEqual(true, clean()).
 
-%% All nodes of a cluster by the name of one, those that come later as well; one that goes is told, and keeps what it had counted.
+%% A cluster is traced by the name of one of its nodes. Nodes that join are traced, too. A node that leaves is reported, and its counts are kept.
 cluster_test() ->
     {PeerA, A} = peer(),
     H = trace(?CALLS "{ @[node] = count(); }", [{node, {cluster, node()}}]),
@@ -71,7 +71,7 @@ cluster_test() ->
     stop(PeerB, B),
     ?assertMatch({error, {option, nodes, <<"a cluster alone", _/binary>>}}, erltrace:open([{nodes, [{cluster, node()}, node()]}])).
 
-%% What is told of a node.
+%% Waits for the item that reports this of a node.
 member(H, What, Node) ->
     Name = atom_to_binary(Node),
     await(fun() ->

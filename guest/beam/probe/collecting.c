@@ -161,7 +161,9 @@ ERL_NIF_TERM collecting_prove_nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
     (void)argc;
     (void)argv;
     const struct inside_facts *f = may_look(env);
-    struct collecting_bits bits = {.mask = 0};
+    struct collecting_bits bits = collecting_bits();
+    if (bits.mask != 0) /* what is proven is kept */
+        return agent.atom.true_;
     if (f != NULL)
         bits = collecting_prove(looks, atomic_load(&nlooks), f->there);
     if (bits.mask != 0) {
